@@ -1,0 +1,223 @@
+// Package connectors is what the engine asks of any database: interfaces, the
+// registry, capabilities and error classes. Each connector is a folder below.
+package connectors
+
+import (
+	"context"
+	"log/slog"
+
+	"penstock/internal/batch"
+	"penstock/internal/change"
+	"penstock/internal/ranges"
+	"penstock/internal/schema"
+	"penstock/internal/secret"
+)
+
+// Env is what an endpoint is opened with, beside its config.
+type Env struct {
+	Dir      string // relative paths are relative to this folder
+	Pipeline string // the pipeline it is opened for
+	Secrets  secret.Resolver
+	Log      *slog.Logger
+}
+
+// Source is an open source. It may be used by many goroutines.
+type Source interface {
+	// Catalog reads tables, columns, keys and statistics.
+	Catalog(ctx context.Context) (*schema.Catalog, error)
+	// Snapshot begins a consistent read for the tables of a pipeline.
+	Snapshot(ctx context.Context, o SnapshotOptions) (Snapshot, error)
+	Close() error
+}
+
+// SnapshotOptions says how a snapshot will be read.
+type SnapshotOptions struct {
+	Readers int             // OpenChunk readers that are open at once, at most
+	At      change.Position // a point kept from an earlier run, for a durable source; nil = now
+}
+
+// Snapshot is a consistent view of a source. OpenChunk may be called by many
+// goroutines; each reader belongs to one. Close comes after every reader's.
+type Snapshot interface {
+	// Position is the point at which the table's rows are read: the greatest
+	// position whose change is in the rows.
+	Position(t *schema.Table) (change.Position, error)
+	// Durable reports whether the same point can be read again after a restart.
+	Durable() bool
+	// Split cuts the table. Every row belongs to exactly one chunk, whatever is
+	// inserted while it runs; chunks are in the order of the split, numbered
+	// from 1, and their ranges ascend from 1 to s.Count at most.
+	Split(ctx context.Context, t *schema.Table, s Split) ([]ranges.Chunk, error)
+	// OpenChunk reads the rows of a chunk in the split's order. A chunk's Part
+	// and Parts are the engine's concern: the reader gives all rows from Lo to Hi.
+	OpenChunk(ctx context.Context, x Extract, c ranges.Chunk) (RowReader, error)
+	Close() error
+}
+
+// SplitKind is how a table is cut.
+type SplitKind string
+
+const (
+	SplitBlocks SplitKind = "blocks" // what the source can seek to: ROWID or ctid blocks, bytes, row numbers
+	SplitKey    SplitKind = "key"    // bounds of key columns
+	SplitHash   SplitKind = "hash"   // one scan, rows dealt to ranges by our hash
+	SplitNone   SplitKind = "none"   // one range, one chunk
+)
+
+// Split says how a table is to be cut. Kind is never SplitHash here: the engine
+// fans the rows of another split out by itself.
+type Split struct {
+	Kind      SplitKind
+	By        []string // SplitKey: columns, in order
+	Count     int      // ranges
+	ChunkRows int64    // rows of a chunk, at most, by estimate
+}
+
+// Extract says what to read of a table.
+type Extract struct {
+	Table     *schema.Table
+	Columns   []string // names in the source; the columns of the batches, in order
+	Statement string   // the text in the plan, with :lo and :hi; "" for a source without statements
+	Split     Split
+}
+
+// RowReader reads the rows of one chunk.
+type RowReader interface {
+	// Read appends rows to b until it is full or the chunk ends. At the end it
+	// returns io.EOF, alone: rows and io.EOF never come together. The caller
+	// owns b.
+	Read(ctx context.Context, b *batch.Builder) error
+	Close() error
+}
+
+// Target is an open target, opened for one pipeline. Its state lives where its
+// rows go.
+type Target interface {
+	Catalog(ctx context.Context) (*schema.Catalog, error)
+	// Claim takes the pipeline for this process: it raises the epoch of all
+	// that is pending, so that a former owner can commit nothing more. A living
+	// owner is an error of class Held that names it.
+	Claim(ctx context.Context, o Owner) (Claim, error)
+	// State reads what earlier runs of the pipeline have done.
+	State(ctx context.Context) (State, error)
+	// Begin starts a table's generation, in one transaction: creates or checks
+	// the table, does what Existing says, forgets the markers of earlier
+	// generations and stores the chunks as pending.
+	Begin(ctx context.Context, t Load, s Start) error
+	// OpenLoad returns a writer with a connection of its own.
+	OpenLoad(ctx context.Context, t Load) (BulkWriter, error)
+	// Finish runs the table's finishing statements and marks it loaded. It does
+	// nothing when that was done before.
+	Finish(ctx context.Context, t Load) error
+	// Release gives the claim back. The epoch stays.
+	Release(ctx context.Context) error
+	Close() error
+}
+
+// Owner is who claims a pipeline.
+type Owner struct {
+	Run     string `json:"run"` // a random id of this process's run
+	Host    string `json:"host"`
+	Boot    string `json:"boot"` // the kernel's boot id
+	PID     int    `json:"pid"`
+	Started string `json:"started"` // process start, RFC 3339
+}
+
+// Claim is a pipeline held.
+type Claim struct {
+	Epoch int64
+}
+
+// State is what a target remembers of a pipeline, by source table name.
+type State struct {
+	Tables map[string]*TableState
+}
+
+// TableState is a row of penstock_table with its chunks.
+type TableState struct {
+	Generation int
+	Digest     string
+	Definition string          // JSON of what the digest is taken of, so that a change can be named
+	Point      change.Position // where its rows are read at
+	Loaded     bool            // every chunk done and the table finished
+	UpdatedAt  string
+	Chunks     []ChunkState // by id
+}
+
+// ChunkState is a row of penstock_chunk.
+type ChunkState struct {
+	ranges.Chunk
+	Done    bool
+	Rows    int64
+	BadRows int64
+}
+
+// Start is a table's new generation.
+type Start struct {
+	Generation int
+	Point      change.Position
+	Chunks     []ranges.Chunk
+	// Restart is set when an unfinished generation is begun anew: the rows of
+	// the earlier one are emptied whatever Existing says of a first run.
+	Restart bool
+}
+
+// Existing says what to do with rows that are already in the target table.
+type Existing string
+
+const (
+	ExistingError    Existing = "error"
+	ExistingTruncate Existing = "truncate"
+	ExistingAppend   Existing = "append"
+)
+
+// Load is one table as the target sees it: what the plan decided.
+type Load struct {
+	Source   string // the source table's name: its name in the state tables
+	Table    schema.Name
+	Columns  []TargetColumn // the columns of the batches, in order
+	Key      []string       // target column names; nil = none
+	Create   bool           // the table is absent in the plan's catalog and the run creates it
+	Existing Existing
+	Mode     string // "copy", "array", "row"
+	Indexes  string // "keep", "defer"
+	// Digest is of what decides the table's rows; Definition is the JSON that it
+	// is taken of. Both are stored with the table's state.
+	Digest     string
+	Definition string
+	Prepare    []string // statements of the plan, in order, as they run
+	Insert     string   // the loading statement of the plan; "" where there is none
+	Finish     []string
+}
+
+// TargetColumn is a column that rows are loaded into.
+type TargetColumn struct {
+	Name     string
+	Native   string
+	Type     schema.Type
+	Nullable bool
+}
+
+// Marker is what a chunk's transaction records with its rows.
+type Marker struct {
+	Table      string // Load.Source
+	Generation int
+	Chunk      int
+	BadRows    int64 // at commit: rows set aside
+}
+
+// BulkWriter loads chunks, one after another. It belongs to one goroutine.
+type BulkWriter interface {
+	// Begin opens the chunk's transaction by locking its pending marker. done
+	// reports that the chunk was committed before: nothing is open then. A
+	// marker that is gone or of another epoch is an error of class Fenced.
+	Begin(ctx context.Context, m Marker) (done bool, err error)
+	// Write adds the selected rows. The batch is the caller's again at return.
+	Write(ctx context.Context, b *batch.Batch, sel batch.Selection) error
+	// Commit marks the chunk done and commits, in one transaction. It returns
+	// the rows that are in the target by it.
+	Commit(ctx context.Context, m Marker) (int64, error)
+	// Abort throws the open transaction away. It may be called at any time.
+	Abort() error
+	Close() error
+}

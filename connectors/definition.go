@@ -1,0 +1,152 @@
+package connectors
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"penstock/internal/schema"
+)
+
+// Definition is one connector: all that is known of it without connecting.
+type Definition struct {
+	Kind    string // the word in the spec
+	Summary string // one line for docs and completion
+	Types   Types
+	Source  *SourceDef // nil: it is never a source
+	Target  *TargetDef // nil: it is never a target
+}
+
+// Types maps a connector's own type names to ours and back.
+type Types interface {
+	// Parse reads a native type, as catalogs and `column { type = ... }` write it.
+	Parse(native string) (schema.Type, error)
+	// Render names the native type of a new column that holds every value of t.
+	// An error says why there is none and which could be written instead.
+	Render(t schema.Type) (native string, err error)
+}
+
+// SourceDef is a connector's source side.
+type SourceDef struct {
+	// Config returns a pointer to a fresh config struct, with `spec` tags. It
+	// marshals to JSON for the plan; secrets in it are references.
+	Config func() any
+	// Check adds what the tags can't say: relations between settings. May be nil.
+	Check        func(config any) []Problem
+	Capabilities SourceCapabilities
+	// Splits lists how a table can be cut, the one that `auto` takes first.
+	Splits func(t *schema.Table) []SplitKind
+	// Local gives the catalog without connecting anywhere, in files at most. It
+	// is nil for a source that has to be connected to.
+	Local func(ctx context.Context, config any, env Env) (*schema.Catalog, error)
+	// Explain writes the statements; nil: not built yet.
+	Explain SourceExplainer
+	// Open connects; nil: not built yet.
+	Open func(ctx context.Context, config any, env Env) (Source, error)
+}
+
+// SourceCapabilities are facts of a source known without connecting.
+type SourceCapabilities struct {
+	CDC     bool // has a log of changes
+	Durable bool // a snapshot's point can be read again after a restart
+}
+
+// TargetDef is a connector's target side.
+type TargetDef struct {
+	Config func() any
+	Check  func(config any) []Problem
+	// Options returns a pointer to the struct of the connector's own block in a
+	// table; nil: it has none.
+	Options      func() any
+	Capabilities TargetCapabilities
+	// SplitName takes a target name in a spec apart.
+	SplitName func(name string) (schema.Name, error)
+	// Local gives the catalog without connecting; a missing file is an empty
+	// catalog and is not created. nil: planned offline as empty, or by its catalog file.
+	Local   func(ctx context.Context, config any, env Env) (*schema.Catalog, error)
+	Explain TargetExplainer
+	Open    func(ctx context.Context, config any, env Env) (Target, error)
+}
+
+// TargetCapabilities are facts of a target known without connecting.
+type TargetCapabilities struct {
+	Writers int      // chunk transactions at once; 0 = as many as workers
+	Modes   []string // apply.mode, the fastest first
+	Changes []string // apply.changes, the default first
+	Lanes   Lanes    // what has one checkpoint and one order in a stream
+	Names   string   // default of `names`: "lower" or "keep"
+	// Delivery is the promise, in the words of the design.
+	Delivery string
+	// CommitRows, CommitBytes and CommitEvery are the defaults of the commit
+	// block in a stream; zero: the target has no such bound.
+	CommitRows  int64
+	CommitBytes int64
+	CommitEvery string
+}
+
+// Lanes says what a lane is at a target.
+type Lanes string
+
+const (
+	LanesKeys     Lanes = "keys"     // shares of the pipeline's keys, as many as workers
+	LanesTable    Lanes = "table"    // one a table
+	LanesPipeline Lanes = "pipeline" // one
+)
+
+// Problem is a fault in a config struct, at the setting that Path names
+// (`table.big_table.rows`).
+type Problem struct {
+	Path   string
+	Detail string
+}
+
+// Statement is a statement of a plan. The run executes SQL as it stands.
+type Statement struct {
+	SQL     string `json:"sql"`
+	Comment string `json:"comment,omitempty"` // what it is for, for people
+	Rows    int    `json:"rows,omitempty"`    // a multi-row form is shown with one row: how many the run repeats
+	Locks   string `json:"locks,omitempty"`   // what it locks, in the target's own word
+}
+
+// SourceExplainer writes a source's statements without connecting.
+type SourceExplainer interface {
+	Read(x Extract) []Statement
+}
+
+// TargetExplainer writes a target's statements without connecting.
+type TargetExplainer interface {
+	Prepare(t Load) []Statement // creating and emptying, in the order they run
+	Insert(t Load) []Statement  // one chunk, from its first statement to its commit
+	Finish(t Load) []Statement
+}
+
+// Registry is the connectors of a program, by kind. It is built in one place
+// (connectors/all) and passed from main.
+type Registry struct {
+	kinds map[string]*Definition
+}
+
+// NewRegistry panics on two connectors of one kind: a programmer's mistake.
+func NewRegistry(defs ...*Definition) *Registry {
+	r := &Registry{kinds: map[string]*Definition{}}
+	for _, d := range defs {
+		if r.kinds[d.Kind] != nil {
+			panic(fmt.Sprintf("connectors: %s registered twice", d.Kind))
+		}
+		r.kinds[d.Kind] = d
+	}
+	return r
+}
+
+// Find returns the connector of a kind, or nil.
+func (r *Registry) Find(kind string) *Definition { return r.kinds[kind] }
+
+// Kinds lists the kinds, sorted.
+func (r *Registry) Kinds() []string {
+	out := make([]string, 0, len(r.kinds))
+	for k := range r.kinds {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,6 @@
+package diag
+
+// Codes of row expressions: PEN03xx.
+const ()
+
+var rowexprCodes = []Doc{}

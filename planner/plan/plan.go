@@ -1,0 +1,196 @@
+// Package plan is the plan's form: plain data that a person reviews as text,
+// a machine as JSON, and the runner carries out.
+package plan
+
+import (
+	"encoding/json"
+
+	"penstock/connectors"
+	"penstock/internal/schema"
+)
+
+// FormatVersion is the plan format this build writes and runs.
+const FormatVersion = 1
+
+// Plan is everything a run does. The same spec and catalogs give the same
+// bytes on any machine; it holds no secret, no time and no path of this machine.
+type Plan struct {
+	FormatVersion int        `json:"format_version"`
+	Pipelines     []Pipeline `json:"pipelines"`
+	Endpoints     []Endpoint `json:"endpoints"`
+	Warnings      []Warning  `json:"warnings,omitempty"`
+}
+
+// Endpoint is a source or target that the plan uses.
+type Endpoint struct {
+	ID        string          `json:"id"` // source.erp
+	Connector string          `json:"connector"`
+	Config    json.RawMessage `json:"config"` // the connector's own config struct; secrets as references
+	TLS       string          `json:"tls,omitempty"`
+	TLSCA     string          `json:"tls_ca,omitempty"`
+	Throttle  int64           `json:"throttle_bytes_per_second,omitempty"`
+	Catalog   string          `json:"catalog,omitempty"` // the checked-in file, as written in the spec
+	Built     bool            `json:"built"`             // false: this build plans it and can't run it
+}
+
+// Warning is a finding that does not stop the plan. It names its object, not a
+// place in a file: a plan knows no spec file.
+type Warning struct {
+	Code    string `json:"code"`
+	Object  string `json:"object,omitempty"`
+	Summary string `json:"summary"`
+	Detail  string `json:"detail,omitempty"`
+}
+
+// Pipeline is one pipeline of the plan.
+type Pipeline struct {
+	Name   string `json:"name"`
+	Source string `json:"source"` // an endpoint's id
+	Target string `json:"target"`
+	Mode   string `json:"mode"`
+
+	Workers  int    `json:"workers"`
+	Memory   int64  `json:"memory_bytes"`
+	Order    string `json:"order,omitempty"`    // streams
+	Delivery string `json:"delivery,omitempty"` // the promise, in fixed words
+	Report   string `json:"report_every"`
+
+	Resources Resources `json:"resources"`
+	BadRows   BadRows   `json:"bad_rows"`
+	Before    []string  `json:"before_load,omitempty"`
+	After     []string  `json:"after_load,omitempty"`
+	Tables    []Table   `json:"tables"`
+	Stages    []Stage   `json:"stages"`
+}
+
+// Resources are what a run of the pipeline takes.
+type Resources struct {
+	SourceConnections int   `json:"source_connections"`
+	TargetConnections int   `json:"target_connections"`
+	Readers           int   `json:"readers"`
+	Writers           int   `json:"writers"`
+	Goroutines        int   `json:"goroutines"`         // ours, at most; drivers have their own
+	Slots             int   `json:"slots"`              // chunks in memory at once: 2 x workers + 2
+	SlotBytes         int64 `json:"slot_bytes"`         // a chunk's share of memory
+	MemoryBound       int64 `json:"memory_bound_bytes"` // rows in memory, at most
+}
+
+// BadRows says what happens to rows that can't go in.
+type BadRows struct {
+	Action string `json:"action"` // "stop", "discard"
+	File   string `json:"file,omitempty"`
+	Limit  int64  `json:"limit,omitempty"` // 0 = no limit
+	Values bool   `json:"values,omitempty"`
+}
+
+// Table is one table of a pipeline.
+type Table struct {
+	Source schema.Name `json:"source"`
+	Target schema.Name `json:"target"`
+	// Digest is of the fields that decide the table's rows (Definition).
+	Digest string `json:"digest"`
+
+	Read    []Read   `json:"read"` // source columns that are read, in batch order
+	Filter  string   `json:"filter,omitempty"`
+	Columns []Column `json:"columns"` // target columns, in order
+	Key     []string `json:"key,omitempty"`
+
+	Range      Range      `json:"range"`
+	Chunk      Chunk      `json:"chunk"`
+	Existing   string     `json:"existing"`
+	Create     bool       `json:"create"`
+	Apply      Apply      `json:"apply"`
+	Commit     *Commit    `json:"commit,omitempty"`
+	Options    any        `json:"options,omitempty"` // the target connector's own block
+	OnNUL      string     `json:"on_nul"`
+	OnInvalid  string     `json:"on_invalid_text"`
+	Operations []string   `json:"operations,omitempty"`
+	NotCarried []string   `json:"not_carried,omitempty"` // what the source has and the target will not get
+	Dropped    []string   `json:"dropped,omitempty"`     // source columns left out by the spec
+	Estimates  *Estimates `json:"estimates,omitempty"`   // outside every digest
+}
+
+// Read is a source column that is read.
+type Read struct {
+	Name     string      `json:"name"`
+	Native   string      `json:"native"`
+	Type     schema.Type `json:"type"`
+	Nullable bool        `json:"nullable,omitempty"`
+}
+
+// Column is a target column and where its values come from.
+type Column struct {
+	Name      string       `json:"name"`
+	Native    string       `json:"native"`
+	Type      schema.Type  `json:"type"`
+	Nullable  bool         `json:"nullable,omitempty"`
+	Source    string       `json:"source,omitempty"` // a source column; "" for a computed one
+	Value     string       `json:"value,omitempty"`  // a row expression, in canonical form
+	ValueType *schema.Type `json:"value_type,omitempty"`
+	Decision  string       `json:"decision"` // "exact", "checked", "lossy"
+	Reason    string       `json:"reason,omitempty"`
+}
+
+// Range is how a table is split. Bounds come from data and are not in a plan.
+type Range struct {
+	By    []string             `json:"by,omitempty"`
+	Count int                  `json:"count"`
+	Auto  bool                 `json:"auto,omitempty"` // count was "auto"
+	Split connectors.SplitKind `json:"split"`          // resolved, never "auto"
+	Why   string               `json:"why,omitempty"`
+}
+
+// Chunk is the size of a chunk and, where its edges can't be fixed, the unit
+// that a restart repeats.
+type Chunk struct {
+	Rows     int64  `json:"rows"`
+	RowBytes int    `json:"estimated_row_bytes"`
+	Restart  string `json:"restart_unit,omitempty"` // "chunk" or "range"
+}
+
+// Apply is how rows and changes enter the target.
+type Apply struct {
+	Mode    string `json:"mode,omitempty"`
+	Changes string `json:"changes,omitempty"`
+	Indexes string `json:"indexes,omitempty"`
+	Why     string `json:"why,omitempty"`
+}
+
+// Commit bounds a stream's transactions.
+type Commit struct {
+	Rows  int64  `json:"rows,omitempty"`
+	Bytes int64  `json:"bytes,omitempty"`
+	Every string `json:"every,omitempty"`
+}
+
+// Estimates come from statistics and decide nothing.
+type Estimates struct {
+	Rows   int64  `json:"rows"`
+	Bytes  int64  `json:"bytes,omitempty"`
+	Chunks int64  `json:"chunks,omitempty"`
+	From   string `json:"from"` // "counted", "statistics of 2026-11-20"
+}
+
+// StageKind is what a stage does. The runner refuses a kind it does not know.
+type StageKind string
+
+const (
+	StagePrepare StageKind = "prepare" // DDL, emptying, edges; without a table: the spec's before_load
+	StageExtract StageKind = "extract" // a table's ranges, or one log
+	StageApply   StageKind = "apply"   // the target's writers or lanes
+	StageFinish  StageKind = "finish"  // indexes, constraints, sequences; without a table: the spec's after_load
+)
+
+// Stage is a box of the plan.
+type Stage struct {
+	ID         string                 `json:"id"` // unique in the pipeline: "extract big_table"
+	Kind       StageKind              `json:"kind"`
+	Table      string                 `json:"table,omitempty"` // Table.Source as text
+	After      []string               `json:"after,omitempty"` // ids of stages that must have ended
+	With       []string               `json:"with,omitempty"`  // ids of stages it feeds or is fed by while both run
+	Parallel   int                    `json:"parallel"`
+	Ranges     int                    `json:"ranges,omitempty"`
+	Lanes      int                    `json:"lanes,omitempty"`
+	Statements []connectors.Statement `json:"statements,omitempty"`
+	NotBuilt   bool                   `json:"not_built,omitempty"` // the connector's statements are not built yet
+}
