@@ -147,7 +147,7 @@ type Table struct {
 	Apply   Apply
 	Commit  Commit
 	Columns []*Column
-	Options map[string]*Options // the target's own block for this table, by connector kind
+	Options map[string]*TableOptions // the target's own block for this table, by connector kind
 }
 
 // Split is the range block.
@@ -185,12 +185,12 @@ type Column struct {
 	AcceptLoss Value[bool]
 }
 
-// Options is a connector's own block inside a table.
-type Options struct {
+// TableOptions is a connector's own block inside a table.
+type TableOptions struct {
 	Kind     string
 	DefRange hcl.Range
 	body     *body
 }
 
 // Decode reads the block into a pointer to the connector's options struct.
-func (o *Options) Decode(config any) (*Decoded, diag.List) { return o.body.decode(config) }
+func (o *TableOptions) Decode(config any) (*Decoded, diag.List) { return o.body.decode(config) }

@@ -1,0 +1,55 @@
+package lang
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"penstock/internal/diag"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// parseHCL reads a file of HCL's native syntax.
+func parseHCL(name string, src []byte) (hcl.Body, diag.List) {
+	s := newSource(name, src)
+	f, hd := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
+	var l diag.List
+	for _, d := range hd {
+		l = append(l, fromSyntax(s, d))
+	}
+	body, ok := f.Body.(*hclsyntax.Body)
+	if !ok {
+		return nil, l
+	}
+	if len(l) == 0 && len(body.Attributes) == 0 && len(body.Blocks) == 0 {
+		return nil, diag.List{emptyFile(s.rng(0, 0))}
+	}
+	return body, l
+}
+
+// fromSyntax puts one of HCL's syntax errors into our form.
+func fromSyntax(s *source, d *hcl.Diagnostic) diag.Diagnostic {
+	var l diag.List
+	at := s.rng(0, 0)
+	if d.Subject != nil {
+		at = s.rng(d.Subject.Start.Byte, d.Subject.End.Byte)
+	}
+	text := string(s.buf[at.Start.Byte:at.End.Byte])
+	switch {
+	case d.Summary == "Attribute redefined":
+		l.Errorf(diag.Duplicate, at, fmt.Sprintf("Duplicate %q", text), "It is set twice in the same block; only one can count. Remove one of them.")
+	case d.Summary == "Invalid single-argument block definition":
+		l.Errorf(diag.HCLOneLine, at, "More than one setting on one line",
+			"A block on a single line holds exactly one setting. Put the braces and each setting on lines of their own, without commas.")
+	default:
+		l.Errorf(diag.HCLSyntax, at, strings.TrimRight(d.Summary, "."), "%s", sentence(d.Detail)+".")
+		if i := bytes.IndexByte(s.buf[at.Start.Byte:at.End.Byte], '\n'); i > 0 {
+			// HCL points at everything up to the end of the file for what is
+			// never closed; the first line says as much.
+			l[0].Subject = s.rng(at.Start.Byte, at.Start.Byte+i)
+		}
+	}
+	return l[0]
+}

@@ -1,0 +1,51 @@
+package lang
+
+import (
+	"bytes"
+	"regexp"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// What is shown of a spec, in snippets above all, is a copy in which secrets
+// are asterisks, byte for byte, so that positions hold. Settings that are known
+// as secrets are masked when they are decoded. This pattern masks by name what
+// a syntax error keeps from being decoded, and misspelt names.
+var secretLine = regexp.MustCompile(`(?im)(?:^|[{,])[ \t]*["']?[\w-]*(?:passw|passphrase|secret|token|credential|private_key|api_key)[\w-]*["']?[ \t]*[:=][ \t]*` +
+	`("(?:[^"\\\n]|\\.)*"?|'(?:[^'\n]|'')*'?|[^\s=,}#'"][^,}#\n]*)`)
+
+// secretURL is a password inside an address.
+var secretURL = regexp.MustCompile(`://[^/@:\s"']+:([^/@\s"'$]+)@`)
+
+var reference = regexp.MustCompile(`^["']?(?:(?:env|file)\s*\(|var\.|local\.|\$\{|[|>{\[]|true\b|false\b|null\b)`)
+
+// masked copies a file with what looks like a secret replaced.
+func masked(src []byte) []byte {
+	out := bytes.Clone(src)
+	for _, m := range secretLine.FindAllSubmatchIndex(src, -1) {
+		if v := src[m[2]:m[3]]; !reference.Match(v) {
+			hide(out, m[2], m[3])
+		}
+	}
+	for _, m := range secretURL.FindAllSubmatchIndex(src, -1) {
+		hide(out, m[2], m[3])
+	}
+	return out
+}
+
+// mask hides a range of what is shown.
+func (s *scope) mask(r hcl.Range) {
+	if b := s.masked[r.Filename]; r.End.Byte <= len(b) {
+		hide(b, r.Start.Byte, r.End.Byte)
+	}
+}
+
+func hide(b []byte, from, to int) {
+	for i := from; i < to; i++ {
+		switch b[i] {
+		case '\n', '\r', '"', '\'':
+		default:
+			b[i] = '*'
+		}
+	}
+}

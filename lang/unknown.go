@@ -1,0 +1,118 @@
+package lang
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"penstock/internal/diag"
+
+	"github.com/agext/levenshtein"
+)
+
+// unknown reports a name that does not fit where it stands. A name that fits
+// elsewhere is sent there; else the nearest that fits here is offered.
+func (r *reader) unknown(w written, s *shape) {
+	if places := r.places(w.name, s); len(places) > 0 {
+		var detail string
+		switch p := places[0]; {
+		case p.parent == s:
+			detail = fmt.Sprintf("It belongs under %s: move it one level down.", p.name)
+		case above(p, s):
+			detail = fmt.Sprintf("It belongs in %s: move it up.", p.name)
+		default:
+			var ns []string
+			for _, p := range places {
+				if !slices.Contains(ns, p.name) {
+					ns = append(ns, p.name)
+				}
+			}
+			detail = fmt.Sprintf("It belongs in %s.", orList(ns[:min(len(ns), 4)]))
+		}
+		r.diags.Errorf(diag.BelongsElsewhere, w.at, fmt.Sprintf("%q does not belong in %s", w.name, s.name), "%s", detail)
+		return
+	}
+	code, noun := diag.UnknownSetting, "setting"
+	if w.block {
+		code, noun = diag.UnknownBlock, "block"
+	}
+	d := r.diags.Errorf(code, w.at, fmt.Sprintf("Unknown %s %q", noun, w.name), "%s", "")
+	if near := nearest(w.name, s.names()); near != "" {
+		d.Detail = fmt.Sprintf("Did you mean %q?", near)
+		d.Fixes = []diag.Edit{{Title: "write " + near, Range: w.at, NewText: near}}
+		return
+	}
+	d.Detail = fmt.Sprintf("%s has: %s.", capital(s.name), strings.Join(s.names(), ", "))
+	if len(s.names()) == 0 {
+		d.Detail = fmt.Sprintf("%s has no settings.", capital(s.name))
+	}
+}
+
+// places lists the shapes that have a name: those below s first, then those
+// above it, then all others.
+func (r *reader) places(name string, s *shape) []*shape {
+	var out []*shape
+	for _, root := range append([]*shape{r.root}, r.configs...) {
+		root.walk(func(p *shape) {
+			if p != s && p.has(name) {
+				out = append(out, p)
+			}
+		})
+	}
+	rank := func(p *shape) int {
+		switch {
+		case p.parent == s:
+			return 0
+		case above(p, s):
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(out, func(a, b *shape) int { return rank(a) - rank(b) })
+	return out
+}
+
+func above(p, s *shape) bool {
+	for q := s.parent; q != nil; q = q.parent {
+		if q == p {
+			return true
+		}
+	}
+	return false
+}
+
+// nearest is the option that a name was probably meant to be, or "".
+func nearest(name string, options []string) string {
+	best, dist := "", min(3, len(name)/2+1)
+	for _, o := range options {
+		if strings.EqualFold(o, name) {
+			return o
+		}
+		if d := levenshtein.Distance(name, o, nil); d < dist {
+			best, dist = o, d
+		}
+	}
+	return best
+}
+
+func orList(s []string) string {
+	if len(s) < 2 {
+		return strings.Join(s, "")
+	}
+	return strings.Join(s[:len(s)-1], ", ") + " or " + s[len(s)-1]
+}
+
+func quoteAll(s []string) []string {
+	out := make([]string, len(s))
+	for i, v := range s {
+		out[i] = `"` + v + `"`
+	}
+	return out
+}
+
+func capital(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

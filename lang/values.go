@@ -1,0 +1,316 @@
+package lang
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"time"
+
+	"penstock/internal/diag"
+	"penstock/internal/units"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	yaml "go.yaml.in/yaml/v4"
+)
+
+// The readers below take one setting each. They convert nothing: a number in
+// quotes is a text, and a text is no number. Where a value is not what is
+// wanted, the result is not set and the fault has been reported.
+
+// string is the text that v must be.
+func (r *reader) string(e hcl.Expression, v cty.Value, name string) (string, bool) {
+	if v.IsNull() {
+		return "", r.null(e, name)
+	}
+	if v.Type() != cty.String {
+		d := r.wrongType(e, v, name, "a text")
+		if d != nil && (v.Type() == cty.Number || v.Type() == cty.Bool) {
+			d.Detail += " Put it in quotes."
+			if len(e.Variables()) == 0 {
+				at := r.valueRange(e)
+				d.Fixes = []diag.Edit{{Title: "put it in quotes", Range: at, NewText: `"` + r.covered(at) + `"`}}
+			}
+		}
+		return "", false
+	}
+	return v.AsString(), true
+}
+
+func (r *reader) covered(at hcl.Range) string {
+	if s := r.sources[at.Filename]; s != nil && at.End.Byte <= len(s.buf) {
+		return string(s.buf[at.Start.Byte:at.End.Byte])
+	}
+	return ""
+}
+
+// null reports a null; it is always false.
+func (r *reader) null(e hcl.Expression, name string) bool {
+	at := r.valueRange(e)
+	if y, ok := e.(*yamlExpr); ok && at.Empty() { // `filter:` with nothing behind
+		at = y.f.rng(at.Start.Byte, at.Start.Byte)
+	}
+	r.diags.Errorf(diag.NullValue, at, fmt.Sprintf("%q has no value", name), "Leave the setting out to get its default, or give it a value.")
+	return false
+}
+
+// wrongType reports a value of another type than wanted.
+func (r *reader) wrongType(e hcl.Expression, v cty.Value, name, want string) *diag.Diagnostic {
+	if y, ok := e.(*yamlExpr); ok && y.f.resolve(y.n).Kind == yaml.MappingNode {
+		at := y.f.firstLine(y.f.resolve(y.n))
+		return r.diags.Errorf(diag.BlockOrSetting, at, fmt.Sprintf("%q is a setting", name), "It takes %s, not a mapping.", want)
+	}
+	return r.diags.Errorf(diag.WrongType, r.valueRange(e), fmt.Sprintf("%q takes %s", name, want), "This is %s.", typeName(v.Type()))
+}
+
+func typeName(t cty.Type) string {
+	switch {
+	case t == cty.String:
+		return "a text"
+	case t == cty.Number:
+		return "a number"
+	case t == cty.Bool:
+		return "true or false"
+	case t.IsListType(), t.IsSetType(), t.IsTupleType():
+		return "a list"
+	case t.IsMapType(), t.IsObjectType():
+		return "a map"
+	}
+	return t.FriendlyName()
+}
+
+// text reads a text that keeps where its bytes came from.
+func (r *reader) text(a *hcl.Attribute) Text {
+	v, ok := r.eval(a.Expr, anyScope)
+	if ok {
+		if s, ok := r.string(a.Expr, v, a.Name); ok {
+			return r.textOf(a.Expr, s, r.context())
+		}
+	}
+	return Text{Value: Value[string]{Range: r.valueRange(a.Expr)}}
+}
+
+func (r *reader) str(a *hcl.Attribute) Value[string] { return r.text(a).Value }
+
+// enum reads one of several words.
+func (r *reader) enum(a *hcl.Attribute, words ...string) Value[string] {
+	t := r.text(a)
+	if t.Set && !r.word(t, a.Name, words) {
+		t.Set, t.V = false, ""
+	}
+	return t.Value
+}
+
+func (r *reader) word(t Text, name string, words []string) bool {
+	if slices.Contains(words, t.V) {
+		return true
+	}
+	d := r.diags.Errorf(diag.NotOneOf, t.Range, fmt.Sprintf("%q is no value of %q", t.V, name), "Write %s.", orList(quoteAll(words)))
+	if near := nearest(t.V, words); near != "" {
+		d.Detail += fmt.Sprintf(" Did you mean %q?", near)
+		d.Fixes = []diag.Edit{{Title: "write " + near, Range: t.Range, NewText: near}}
+	}
+	return false
+}
+
+// texts reads a list of texts. A list written out keeps each element's bytes;
+// of one that is computed every element points at the whole.
+func (r *reader) texts(a *hcl.Attribute) Value[[]Text] {
+	out := Value[[]Text]{Range: r.valueRange(a.Expr)}
+	if elems, ok := listOf(a.Expr); ok {
+		out.Set = true
+		for _, e := range elems {
+			v, ok := r.eval(e, anyScope)
+			if ok {
+				var s string
+				if s, ok = r.string(e, v, a.Name); ok {
+					out.V = append(out.V, r.textOf(e, s, r.context()))
+				}
+			}
+			out.Set = out.Set && ok
+		}
+		return out
+	}
+	v, ok := r.eval(a.Expr, anyScope)
+	if !ok {
+		return out
+	}
+	if v.IsNull() {
+		r.null(a.Expr, a.Name)
+		return out
+	}
+	list, ok := conform(v, cty.List(cty.String))
+	if !ok {
+		d := r.wrongType(a.Expr, v, a.Name, "a list of texts")
+		if v.Type() == cty.String {
+			d.Detail += " Put it in square brackets."
+		}
+		return out
+	}
+	for it := list.ElementIterator(); it.Next(); {
+		_, e := it.Element()
+		out.V = append(out.V, Text{Value: Value[string]{V: e.AsString(), Range: out.Range, Set: true}})
+	}
+	out.Set = true
+	return out
+}
+
+// listOf is the elements of a list that is written out.
+func listOf(e hcl.Expression) ([]hcl.Expression, bool) {
+	switch e := e.(type) {
+	case *hclsyntax.TupleConsExpr:
+		out := make([]hcl.Expression, 0, len(e.Exprs))
+		for _, x := range e.Exprs {
+			out = append(out, x)
+		}
+		return out, true
+	case *yamlExpr:
+		l := e.ExprList()
+		return l, l != nil
+	}
+	return nil, false
+}
+
+// words reads a list of words out of several.
+func (r *reader) words(a *hcl.Attribute, allowed ...string) Value[[]string] {
+	ts := r.texts(a)
+	out := Value[[]string]{Range: ts.Range, Set: ts.Set}
+	for i, t := range ts.V {
+		if !r.word(t, a.Name, allowed) {
+			out.Set = false
+			continue
+		}
+		if slices.ContainsFunc(ts.V[:i], func(o Text) bool { return o.V == t.V }) {
+			r.diags.Errorf(diag.Duplicate, t.Range, fmt.Sprintf("Duplicate %q", t.V), "It stands twice in %q. Remove one of them.", a.Name)
+			continue
+		}
+		out.V = append(out.V, t.V)
+	}
+	return out
+}
+
+// integer reads a whole number of at least least.
+func (r *reader) integer(a *hcl.Attribute, least int64) Value[int64] {
+	out := Value[int64]{Range: r.valueRange(a.Expr)}
+	v, ok := r.eval(a.Expr, anyScope)
+	if !ok {
+		return out
+	}
+	if v.IsNull() {
+		r.null(a.Expr, a.Name)
+		return out
+	}
+	if v.Type() != cty.Number {
+		r.notNumber(a, v, "a whole number")
+		return out
+	}
+	n, acc := v.AsBigFloat().Int64()
+	switch {
+	case acc != big.Exact:
+		r.diags.Errorf(diag.WrongType, out.Range, fmt.Sprintf("%q takes a whole number", a.Name), "%s is not whole, or too large.", v.AsBigFloat().Text('g', 20))
+	case n < least:
+		r.diags.Errorf(diag.OutOfBounds, out.Range, fmt.Sprintf("%q is too small", a.Name), "It must be at least %d.", least)
+	default:
+		out.V, out.Set = n, true
+	}
+	return out
+}
+
+func (r *reader) notNumber(a *hcl.Attribute, v cty.Value, want string) {
+	d := r.wrongType(a.Expr, v, a.Name, want)
+	if v.Type() == cty.String && plainNumber.MatchString(v.AsString()) {
+		d.Detail += " Write it without quotes."
+		if len(a.Expr.Variables()) == 0 {
+			d.Fixes = []diag.Edit{{Title: "remove the quotes", Range: a.Expr.Range(), NewText: v.AsString()}}
+			if y, ok := a.Expr.(*yamlExpr); ok {
+				d.Fixes[0].Range = y.f.rangeOf(y.f.resolve(y.n))
+			}
+		}
+	}
+}
+
+func (r *reader) count(a *hcl.Attribute, least int) Value[int] {
+	v := r.integer(a, int64(least))
+	if v.V > 1<<31-1 {
+		r.diags.Errorf(diag.OutOfBounds, v.Range, fmt.Sprintf("%q is too large", a.Name), "It must be at most %d.", 1<<31-1)
+		v.Set, v.V = false, 0
+	}
+	return Value[int]{V: int(v.V), Range: v.Range, Set: v.Set}
+}
+
+// float reads a number.
+func (r *reader) float(a *hcl.Attribute) Value[float64] {
+	out := Value[float64]{Range: r.valueRange(a.Expr)}
+	v, ok := r.eval(a.Expr, anyScope)
+	switch {
+	case !ok:
+	case v.IsNull():
+		r.null(a.Expr, a.Name)
+	case v.Type() != cty.Number:
+		r.notNumber(a, v, "a number")
+	default:
+		out.V, _ = v.AsBigFloat().Float64()
+		out.Set = true
+	}
+	return out
+}
+
+// boolean reads true or false.
+func (r *reader) boolean(a *hcl.Attribute) Value[bool] {
+	out := Value[bool]{Range: r.valueRange(a.Expr)}
+	v, ok := r.eval(a.Expr, anyScope)
+	switch {
+	case !ok:
+	case v.IsNull():
+		r.null(a.Expr, a.Name)
+	case v.Type() != cty.Bool:
+		d := r.wrongType(a.Expr, v, a.Name, "true or false")
+		if v.Type() == cty.String {
+			d.Detail += " Write true or false, without quotes."
+		}
+	default:
+		out.V, out.Set = v.True(), true
+	}
+	return out
+}
+
+// withUnit reads a text with a unit by one of the parsers of package units.
+func withUnit[T ~int64](r *reader, a *hcl.Attribute, noun string, parse func(string) (T, error)) Value[T] {
+	out := Value[T]{Range: r.valueRange(a.Expr)}
+	v, ok := r.eval(a.Expr, anyScope)
+	switch {
+	case !ok:
+	case v.IsNull():
+		r.null(a.Expr, a.Name)
+	case v.Type() != cty.String:
+		if d := r.wrongType(a.Expr, v, a.Name, noun); v.Type() == cty.Number {
+			d.Detail += " Write it in quotes and with its unit."
+		}
+	default:
+		n, err := parse(v.AsString())
+		if err != nil {
+			r.diags.Errorf(diag.BadUnit, out.Range, fmt.Sprintf("%q takes %s", a.Name, noun), "%s.", capital(err.Error()))
+			break
+		}
+		out.V, out.Set = n, true
+	}
+	return out
+}
+
+func (r *reader) size(a *hcl.Attribute) Value[units.Size] {
+	v := withUnit(r, a, `a size such as "8MiB"`, units.ParseSize)
+	if v.Set && v.V == 0 {
+		r.diags.Errorf(diag.OutOfBounds, v.Range, fmt.Sprintf("%q is too small", a.Name), "It must be at least 1B.")
+		v.Set = false
+	}
+	return v
+}
+
+func (r *reader) rate(a *hcl.Attribute) Value[units.Rate] {
+	return withUnit(r, a, `a rate such as "40MiB/s"`, units.ParseRate)
+}
+
+func (r *reader) duration(a *hcl.Attribute) Value[time.Duration] {
+	return withUnit(r, a, `a duration such as "60s"`, units.ParseDuration)
+}
