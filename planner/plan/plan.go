@@ -49,9 +49,14 @@ type Pipeline struct {
 	Target string `json:"target"`
 	Mode   string `json:"mode"`
 
-	Workers  int    `json:"workers"`
-	Memory   int64  `json:"memory_bytes"`
-	Order    string `json:"order,omitempty"`    // streams
+	Workers int   `json:"workers"`
+	Memory  int64 `json:"memory_bytes"`
+	// Of streams only.
+	Order         string `json:"order,omitempty"` // "key", "table", "commit"
+	Start         string `json:"start,omitempty"` // mode cdc: "now" or a position
+	Collisions    string `json:"collisions,omitempty"`
+	SchemaChanges string `json:"schema_changes,omitempty"`
+
 	Delivery string `json:"delivery,omitempty"` // the promise, in fixed words
 	Report   string `json:"report_every"`
 
@@ -92,22 +97,22 @@ type Table struct {
 
 	Read    []Read   `json:"read"` // source columns that are read, in batch order
 	Filter  string   `json:"filter,omitempty"`
-	Columns []Column `json:"columns"` // target columns, in order
-	Key     []string `json:"key,omitempty"`
+	Columns []Column `json:"columns"`       // target columns, in order
+	Key     []string `json:"key,omitempty"` // target columns that identify a row
 
-	Range      Range      `json:"range"`
-	Chunk      Chunk      `json:"chunk"`
-	Existing   string     `json:"existing"`
-	Create     bool       `json:"create"`
-	Apply      Apply      `json:"apply"`
-	Commit     *Commit    `json:"commit,omitempty"`
-	Options    any        `json:"options,omitempty"` // the target connector's own block
-	OnNUL      string     `json:"on_nul"`
-	OnInvalid  string     `json:"on_invalid_text"`
-	Operations []string   `json:"operations,omitempty"`
-	NotCarried []string   `json:"not_carried,omitempty"` // what the source has and the target will not get
-	Dropped    []string   `json:"dropped,omitempty"`     // source columns left out by the spec
-	Estimates  *Estimates `json:"estimates,omitempty"`   // outside every digest
+	Range      Range           `json:"range"`
+	Chunk      Chunk           `json:"chunk"`
+	Existing   string          `json:"existing"`
+	Create     bool            `json:"create"`
+	Apply      Apply           `json:"apply"`
+	Commit     *Commit         `json:"commit,omitempty"`
+	Options    json.RawMessage `json:"options,omitempty"` // the target connector's own block
+	OnNUL      string          `json:"on_nul"`
+	OnInvalid  string          `json:"on_invalid_text"`
+	Operations []string        `json:"operations,omitempty"`
+	NotCarried []string        `json:"not_carried,omitempty"` // what the source has and the target will not get
+	Dropped    []string        `json:"dropped,omitempty"`     // source columns left out by the spec
+	Estimates  *Estimates      `json:"estimates,omitempty"`   // outside every digest
 }
 
 // Read is a source column that is read.
@@ -133,11 +138,14 @@ type Column struct {
 
 // Range is how a table is split. Bounds come from data and are not in a plan.
 type Range struct {
-	By    []string             `json:"by,omitempty"`
+	By    []string             `json:"by,omitempty"` // source columns, where the split reads them
 	Count int                  `json:"count"`
 	Auto  bool                 `json:"auto,omitempty"` // count was "auto"
 	Split connectors.SplitKind `json:"split"`          // resolved, never "auto"
-	Why   string               `json:"why,omitempty"`
+	// Scan is how the source is cut under a hash split, whose rows the engine
+	// deals to the ranges; empty for every other split.
+	Scan connectors.SplitKind `json:"scan,omitempty"`
+	Why  string               `json:"why,omitempty"`
 }
 
 // Chunk is the size of a chunk and, where its edges can't be fixed, the unit
@@ -181,7 +189,9 @@ const (
 	StageFinish  StageKind = "finish"  // indexes, constraints, sequences; without a table: the spec's after_load
 )
 
-// Stage is a box of the plan.
+// Stage is a box of the plan. A stage that feeds another (With) has ended when
+// what it fed is committed: a table's finish comes after its extract, and need
+// not wait for the rows of other tables.
 type Stage struct {
 	ID         string                 `json:"id"` // unique in the pipeline: "extract big_table"
 	Kind       StageKind              `json:"kind"`
@@ -192,5 +202,12 @@ type Stage struct {
 	Ranges     int                    `json:"ranges,omitempty"`
 	Lanes      int                    `json:"lanes,omitempty"`
 	Statements []connectors.Statement `json:"statements,omitempty"`
+	Loads      []TableStatements      `json:"loads,omitempty"`     // apply: one chunk of each table, from begin to commit
 	NotBuilt   bool                   `json:"not_built,omitempty"` // the connector's statements are not built yet
+}
+
+// TableStatements are the statements of one table in a stage of many.
+type TableStatements struct {
+	Table      string                 `json:"table"` // Table.Source as text
+	Statements []connectors.Statement `json:"statements"`
 }

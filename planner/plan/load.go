@@ -1,0 +1,104 @@
+package plan
+
+import (
+	"penstock/connectors"
+	"penstock/internal/schema"
+)
+
+// Endpoint returns the endpoint of this id, or nil.
+func (p *Plan) Endpoint(id string) *Endpoint {
+	for i := range p.Endpoints {
+		if p.Endpoints[i].ID == id {
+			return &p.Endpoints[i]
+		}
+	}
+	return nil
+}
+
+// Stage returns the stage of this kind for a table ("" for one without), or nil.
+func (p *Pipeline) Stage(kind StageKind, table string) *Stage {
+	for i := range p.Stages {
+		if s := &p.Stages[i]; s.Kind == kind && s.Table == table {
+			return s
+		}
+	}
+	return nil
+}
+
+// Load is table t of p as its target sees it, with the plan's statements.
+func (p *Pipeline) Load(t *Table) connectors.Load {
+	name := t.Source.String()
+	l := connectors.Load{
+		Source: name, Table: t.Target, Key: t.Key, Create: t.Create,
+		Existing: connectors.Existing(t.Existing), Mode: t.Apply.Mode, Indexes: t.Apply.Indexes,
+		Digest: t.Digest, Definition: string(p.Definition(t)),
+	}
+	for _, c := range t.Columns {
+		l.Columns = append(l.Columns, connectors.TargetColumn{Name: c.Name, Native: c.Native, Type: c.Type, Nullable: c.Nullable})
+	}
+	if s := p.Stage(StagePrepare, name); s != nil {
+		l.Prepare = texts(s.Statements)
+	}
+	if s := p.Stage(StageFinish, name); s != nil {
+		l.Finish = texts(s.Statements)
+	}
+	if s := p.Stage(StageApply, ""); s != nil {
+		for _, ts := range s.Loads {
+			if ts.Table == name {
+				l.Insert = loading(ts.Statements)
+			}
+		}
+	}
+	return l
+}
+
+// loading is the statement that takes rows, among those of a chunk: the one
+// with a repeat count.
+func loading(statements []connectors.Statement) string {
+	for _, s := range statements {
+		if s.Rows > 0 {
+			return s.SQL
+		}
+	}
+	return ""
+}
+
+func texts(statements []connectors.Statement) []string {
+	var out []string
+	for _, s := range statements {
+		out = append(out, s.SQL)
+	}
+	return out
+}
+
+// ReadColumns are the source columns that are read, as the row expressions of the
+// table see them: in batch order.
+func (t *Table) ReadColumns() []schema.Column {
+	out := make([]schema.Column, len(t.Read))
+	for i, r := range t.Read {
+		out[i] = schema.Column{Name: r.Name, Native: r.Native, Type: r.Type, Nullable: r.Nullable}
+	}
+	return out
+}
+
+// ReadNames are the names of the source columns that are read, in batch order.
+func (t *Table) ReadNames() []string {
+	out := make([]string, len(t.Read))
+	for i, r := range t.Read {
+		out[i] = r.Name
+	}
+	return out
+}
+
+// SourceSplit is how the source is asked to cut the table. Under a hash split
+// it cuts one scan into chunks, whose rows the engine deals to the ranges.
+func (t *Table) SourceSplit() connectors.Split {
+	s := connectors.Split{Kind: t.Range.Split, By: t.Range.By, Count: t.Range.Count, ChunkRows: t.Chunk.Rows}
+	if t.Range.Split == connectors.SplitHash {
+		s.Kind, s.Count = t.Range.Scan, 1
+	}
+	if s.Kind != connectors.SplitKey {
+		s.By = nil
+	}
+	return s
+}

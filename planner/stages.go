@@ -1,0 +1,137 @@
+package planner
+
+import (
+	"penstock/connectors"
+	"penstock/planner/plan"
+)
+
+// Ids of the stages that belong to no table.
+const (
+	beforeLoad   = "before_load"
+	applyLoad    = "apply"
+	afterLoad    = "after_load"
+	extractLog   = "extract log"
+	applyChanges = "apply changes"
+)
+
+// stages lays out what runs, what it waits for and what runs beside it:
+//
+//	before_load -> prepare T -> extract T + apply -> finish T -> after_load
+//	                            extract log + apply changes (streams)
+//
+// A table is prepared, read and finished without waiting for another one.
+func (p *pipeline) stages(source *catalog) {
+	var first []string
+	if s := p.spec.BeforeLoad; len(s) > 0 {
+		p.add(plan.Stage{ID: beforeLoad, Kind: plan.StagePrepare, Parallel: 1, Statements: asStatements(p.out.Before)})
+		first = []string{beforeLoad}
+	}
+	var prepared, extracts, finished []string
+	for i := range p.out.Tables {
+		t := &p.out.Tables[i]
+		prepared = append(prepared, p.prepare(t, first))
+	}
+	if p.loads {
+		for i := range p.out.Tables {
+			extracts = append(extracts, p.extract(&p.out.Tables[i], source))
+		}
+		p.applyStage(extracts, first)
+		for i := range p.out.Tables {
+			finished = append(finished, p.finish(&p.out.Tables[i]))
+		}
+	}
+	done := finished
+	if !p.loads {
+		done = prepared
+	}
+	if s := p.spec.AfterLoad; len(s) > 0 {
+		p.add(plan.Stage{ID: afterLoad, Kind: plan.StageFinish, Parallel: 1, After: done, Statements: asStatements(p.out.After)})
+		done = []string{afterLoad}
+	}
+	if p.stream {
+		p.streamStages(done)
+	}
+}
+
+func (p *pipeline) add(s plan.Stage) { p.out.Stages = append(p.out.Stages, s) }
+
+// notBuilt stands where this build has no statements to show, and the runner
+// refuses it.
+func notBuilt() []connectors.Statement {
+	return []connectors.Statement{{SQL: "statement: not built yet"}}
+}
+
+func (p *pipeline) prepare(t *plan.Table, after []string) string {
+	s := plan.Stage{ID: "prepare " + t.Source.String(), Kind: plan.StagePrepare, Table: t.Source.String(), After: after, Parallel: 1}
+	if x := p.target.def.Target.Explain; x != nil {
+		s.Statements = x.Prepare(p.out.Load(t))
+	} else {
+		s.Statements, s.NotBuilt = notBuilt(), true
+	}
+	p.add(s)
+	return s.ID
+}
+
+func (p *pipeline) extract(t *plan.Table, source *catalog) string {
+	name := t.Source.String()
+	s := plan.Stage{
+		ID: "extract " + name, Kind: plan.StageExtract, Table: name, After: []string{"prepare " + name}, With: []string{applyLoad},
+		Parallel: min(p.readers(t), p.out.Resources.Readers), Ranges: t.Range.Count,
+	}
+	if x := p.source.def.Source.Explain; x != nil {
+		s.Statements = x.Read(connectors.Extract{Table: source.exact[name], Columns: t.ReadNames(), Split: t.SourceSplit()})
+	} else {
+		s.Statements, s.NotBuilt = notBuilt(), true
+	}
+	p.add(s)
+	return s.ID
+}
+
+func (p *pipeline) applyStage(extracts, after []string) {
+	s := plan.Stage{ID: applyLoad, Kind: plan.StageApply, After: after, With: extracts, Parallel: p.out.Resources.Writers}
+	if p.stream {
+		s.Parallel = p.writers()
+	}
+	x := p.target.def.Target.Explain
+	for i := range p.out.Tables {
+		if x == nil {
+			break
+		}
+		t := &p.out.Tables[i]
+		s.Loads = append(s.Loads, plan.TableStatements{Table: t.Source.String(), Statements: x.Insert(p.out.Load(t))})
+	}
+	if x == nil {
+		s.Statements, s.NotBuilt = notBuilt(), true
+	}
+	p.add(s)
+}
+
+func (p *pipeline) finish(t *plan.Table) string {
+	name := t.Source.String()
+	s := plan.Stage{ID: "finish " + name, Kind: plan.StageFinish, Table: name, After: []string{"extract " + name}, Parallel: 1}
+	if x := p.target.def.Target.Explain; x != nil {
+		s.Statements = x.Finish(p.out.Load(t))
+	} else {
+		s.Statements, s.NotBuilt = notBuilt(), true
+	}
+	p.add(s)
+	return s.ID
+}
+
+// streamStages are the capture of the log and the lanes that apply it. No
+// change of a table is applied before its load is finished; until then the
+// source keeps its log from the snapshot's point on.
+func (p *pipeline) streamStages(after []string) {
+	lanes := p.lanes()
+	p.add(plan.Stage{ID: extractLog, Kind: plan.StageExtract, After: after, With: []string{applyChanges}, Parallel: 1, Statements: notBuilt(), NotBuilt: true})
+	p.add(plan.Stage{ID: applyChanges, Kind: plan.StageApply, After: after, With: []string{extractLog},
+		Parallel: min(p.out.Workers, lanes), Lanes: lanes, Statements: notBuilt(), NotBuilt: true})
+}
+
+func asStatements(sql []string) []connectors.Statement {
+	var out []connectors.Statement
+	for _, s := range sql {
+		out = append(out, connectors.Statement{SQL: s, Comment: "from the spec"})
+	}
+	return out
+}
