@@ -144,10 +144,17 @@ func (c *Column) AppendString(v string) {
 
 // Grew tells the column that n rows without NULLs were appended to its slices
 // directly. It is how a source that makes whole columns fills one.
-func (c *Column) Grew(n int) {
+func (c *Column) Grew(n int) { c.GrewValid(n, nil) }
+
+// GrewValid is Grew for rows of which those are NULL whose bit in valid is
+// zero; nil is no NULLs. valid stays the caller's.
+func (c *Column) GrewValid(n int, valid Bitmap) {
+	if valid != nil && c.Valid == nil {
+		c.Valid = c.spare.ones(c.rows)
+	}
 	if c.Valid != nil {
 		for i := range n {
-			c.Valid = c.Valid.push(c.rows+i, true)
+			c.Valid = c.Valid.push(c.rows+i, valid == nil || valid.Get(i))
 		}
 	}
 	c.rows += n
