@@ -1,0 +1,77 @@
+# Go and its modules are all that building and testing take; the race detector
+# also takes a C compiler.
+
+GO        ?= go
+TESTFLAGS ?=
+BENCH     ?= .
+
+# Where git can't tell, the program says that it does not know its version.
+VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+LDFLAGS   := -s -w $(if $(VERSION),-X main.version=$(VERSION))
+
+# One static binary: nothing here links with C, so tests don't either.
+export CGO_ENABLED = 0
+
+# Code that only crash tests' builds have is vetted too.
+TAGGED    := -tags failpoints
+
+QUICKSTART := examples/quickstart
+
+MAKEFLAGS += --no-print-directory
+.NOTPARALLEL:
+.PHONY: build demo test race check check-format check-vet check-staticcheck check-tidy check-generate check-goldens bench update clean help
+
+build: ## Build bin/penstock, one static binary
+	@$(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/penstock ./cmd/penstock
+
+demo: build ## Plan and run the quickstart: 1,000,000 made-up rows into an SQLite file
+	@rm -rf $(QUICKSTART)/quickstart.db* $(QUICKSTART)/.penstock
+	bin/penstock plan $(QUICKSTART)/quickstart.hcl
+	bin/penstock run $(QUICKSTART)/quickstart.hcl
+
+test: ## Set up what the tests need (Go modules) and run all of them
+	$(GO) test -timeout 20m $(TESTFLAGS) ./...
+
+race: export CGO_ENABLED = 1
+race: ## Run all tests under the race detector (needs a C compiler)
+	@cc=$$($(GO) env CC); command -v $$cc >/dev/null || \
+		{ echo "the race detector needs $$cc: apt-get install -y gcc libc6-dev" >&2; exit 1; }
+	$(GO) test -race -timeout 40m $(TESTFLAGS) ./...
+
+check: test check-format check-vet check-staticcheck check-tidy check-generate check-goldens race ## What CI runs: test, then each check below
+
+check-format: ## All Go files are as gofmt writes them
+	@bad=$$($$($(GO) env GOROOT)/bin/gofmt -l .); [ -z "$$bad" ] || { echo "not as gofmt writes it:" $$bad >&2; exit 1; }
+
+check-vet: ## go vet finds nothing
+	$(GO) vet ./...
+	$(GO) vet $(TAGGED) ./...
+
+check-staticcheck: ## staticcheck, at the version in go.mod, finds nothing
+	$(GO) tool staticcheck ./...
+	$(GO) tool staticcheck $(TAGGED) ./...
+
+check-tidy: ## go mod tidy changes nothing
+	.ci/unchanged $(GO) mod tidy
+
+check-generate: ## go generate changes nothing
+	.ci/unchanged $(GO) generate ./...
+
+check-goldens: ## The golden plans in examples are what the compiler writes
+	.ci/unchanged $(MAKE) update
+
+bench: ## Run the Go benchmarks; BENCH=regexp chooses
+	@uptime
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+# Only packages with goldens know the flag -update.
+update: ## Rewrite the golden files, to be read before they are committed
+	@packages=$$(grep -rlE --include='*_test.go' 'flag\.Bool(Var)?\(.*"update"' . | xargs -r -n 1 dirname | sort -u); \
+	[ -n "$$packages" ] || { echo "no package has tests with the flag -update" >&2; exit 1; }; \
+	$(GO) test -run Golden $$packages -update
+
+clean: ## Remove what building, the demo and profiling leave
+	rm -rf bin *.prof examples/*/*.db examples/*/*.db-wal examples/*/*.db-shm examples/*/*.lock examples/*/.penstock
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' Makefile
