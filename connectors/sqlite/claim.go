@@ -1,0 +1,150 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"strings"
+
+	"penstock/connectors"
+)
+
+const claimOwner = `INSERT INTO penstock_owner (pipeline, epoch, owner, claimed_at) VALUES (?, 1, ?, ?)
+ON CONFLICT (pipeline) DO UPDATE SET epoch = epoch + 1, owner = excluded.owner, claimed_at = excluded.claimed_at
+RETURNING epoch`
+
+// errLocked is what tryLock returns while another open file holds the lock.
+var errLocked = errors.New("locked")
+
+// lock is an operating system's lock on a file beside the target. The kernel
+// releases it when the process dies, however it dies.
+type lock struct {
+	f    *os.File
+	path string
+}
+
+// lockPath is one file a pipeline, so that several can load into one database.
+func lockPath(db, pipeline string) string {
+	return db + "." + url.PathEscape(strings.ReplaceAll(pipeline, string(os.PathSeparator), "_")) + ".lock"
+}
+
+// takeLock locks the file and writes the owner into it. Held by another it
+// returns errLocked and the owner that stands in it, which may be "" for the
+// moment between that one's lock and its write.
+func takeLock(path string, owner []byte) (*lock, string, error) {
+	for {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return nil, "", err
+		}
+		if err := tryLock(f); err != nil {
+			held, _ := io.ReadAll(io.LimitReader(f, 4096))
+			_ = f.Close()
+			return nil, string(held), err
+		}
+		// A former owner removes the file when it releases. When that happened
+		// between our open and our lock, we hold the lock of a file that
+		// nobody else will find.
+		mine, err1 := f.Stat()
+		there, err2 := os.Stat(path)
+		if err1 != nil || err2 != nil || !os.SameFile(mine, there) {
+			_ = f.Close()
+			continue
+		}
+		if err := f.Truncate(0); err == nil {
+			_, err = f.WriteAt(owner, 0)
+		}
+		if err != nil {
+			_ = f.Close()
+			return nil, "", err
+		}
+		return &lock{f: f, path: path}, "", nil
+	}
+}
+
+// release removes the file while it is still locked, then lets go.
+func (l *lock) release() error {
+	if l == nil {
+		return nil
+	}
+	err := os.Remove(l.path)
+	if os.IsNotExist(err) {
+		err = nil
+	}
+	return errors.Join(err, l.f.Close())
+}
+
+// Claim locks the pipeline, creates the file and its state tables where they
+// are absent, and raises the epoch of everything pending.
+func (t *target) Claim(ctx context.Context, o connectors.Owner) (connectors.Claim, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	owner, err := json.Marshal(o)
+	if err != nil {
+		return connectors.Claim{}, err
+	}
+	if err := checkFile(t.path, create); err != nil {
+		return connectors.Claim{}, t.claiming(err)
+	}
+	if t.lock == nil {
+		l, held, err := takeLock(lockPath(t.path, t.env.Pipeline), owner)
+		switch {
+		case errors.Is(err, errLocked):
+			return connectors.Claim{}, t.held(held)
+		case err != nil:
+			return connectors.Claim{}, t.claiming(&connectors.Error{Class: connectors.Permission, Err: err, Hint: "The folder of the database file must be writable: the claim is a file beside it."})
+		}
+		t.lock = l
+	}
+	if err := t.raise(ctx, string(owner)); err != nil {
+		_ = t.lock.release() // err is what matters
+		t.lock = nil
+		return connectors.Claim{}, t.claiming(err)
+	}
+	failpoint("claim.after")
+	return connectors.Claim{Epoch: t.epoch}, nil
+}
+
+func (t *target) raise(ctx context.Context, owner string) error {
+	c, err := t.connectTo(create)
+	if err != nil {
+		return err
+	}
+	return c.write(ctx, func() error {
+		for _, s := range stateTables {
+			if err := c.exec(ctx, s); err != nil {
+				return err
+			}
+		}
+		if _, err := c.query(ctx, claimOwner, []any{t.env.Pipeline, owner, now()}, func(s *stmt) error { t.epoch = s.int(0); return nil }); err != nil {
+			return err
+		}
+		return c.exec(ctx, "UPDATE penstock_chunk SET epoch = ? WHERE pipeline = ? AND state = 'pending'", t.epoch, t.env.Pipeline)
+	})
+}
+
+func (t *target) claiming(err error) error { return at("claim pipeline", t.env.Pipeline, err) }
+
+func (t *target) held(text string) error {
+	who := "another process"
+	var o connectors.Owner
+	if json.Unmarshal([]byte(text), &o) == nil && o.PID != 0 {
+		who = fmt.Sprintf("process %d on %s, started %s (run %s)", o.PID, o.Host, o.Started, o.Run)
+	}
+	return &connectors.Error{Op: "claim pipeline", Table: t.env.Pipeline, Class: connectors.Held,
+		Err:  fmt.Errorf("it is held by %s", who),
+		Hint: "Wait for that run, or end it; its claim ends with its process."}
+}
+
+// Release gives the claim back.
+func (t *target) Release(context.Context) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	l := t.lock
+	t.lock, t.epoch = nil, 0
+	return l.release()
+}
