@@ -86,9 +86,14 @@ func (p *pipeline) resources() plan.Resources {
 		r.Readers = max(r.Readers, 1)
 		r.Writers = max(r.Writers, min(workers, p.lanes()))
 	}
-	// The catalog, the snapshot and the claim each hold a connection beside the
-	// readers and writers: one a side.
-	r.SourceConnections, r.TargetConnections = r.Readers+1, r.Writers+1
+	// The catalog, the snapshot and the claim hold a connection beside the
+	// readers and writers: one a side. What is in files or in this process has none.
+	if !p.source.local() {
+		r.SourceConnections = r.Readers + 1
+	}
+	if !p.target.local() {
+		r.TargetConnections = r.Writers + 1
+	}
 	// A goroutine a reader and a writer, one that deals chunks to readers, one
 	// that waits for them all.
 	r.Goroutines = r.Readers + r.Writers + 2

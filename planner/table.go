@@ -176,7 +176,10 @@ func (t *table) estimate() {
 		e.From = "statistics of " + s.Analyzed
 	}
 	if n := t.out.Chunk.Rows; n > 0 && t.loads {
-		e.Chunks = (s.Rows + n - 1) / n
+		// Each range is cut by itself; fewer rows than ranges leave some empty.
+		count := max(1, min(int64(t.out.Range.Count), s.Rows))
+		perRange := (s.Rows + count - 1) / count
+		e.Chunks = count * max(1, (perRange+n-1)/n)
 		if t.out.Range.Split == connectors.SplitNone {
 			e.Chunks = 1
 		}

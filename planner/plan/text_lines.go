@@ -1,0 +1,72 @@
+package plan
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// width is where lines of the text form end: what a review page and a terminal
+// beside another window both show.
+const width = 100
+
+// label is the room of a field's name.
+const label = 12
+
+func (t *text) line(indent int, s string) {
+	if s != "" {
+		t.out.WriteString(strings.Repeat(" ", indent))
+		t.out.WriteString(s)
+	}
+	t.out.WriteByte('\n')
+}
+
+// field is a named line; what does not fit goes on under its beginning.
+func (t *text) field(indent int, name, value string) {
+	t.hanging(indent, name+strings.Repeat(" ", max(1, label-len(name))), value)
+}
+
+// wrapped breaks a text at blanks. Leading blanks of its own are kept, and
+// lines that go on are set two further in.
+func (t *text) wrapped(indent int, s string) {
+	lead := len(s) - len(strings.TrimLeft(s, " "))
+	t.hanging(indent+lead, "", s[lead:])
+}
+
+func (t *text) hanging(indent int, head, s string) {
+	under := indent + len(head)
+	if head == "" {
+		under += 2
+	}
+	line, first := strings.Repeat(" ", indent)+head, true
+	used := utf8.RuneCountInString(line)
+	empty := true
+	for _, w := range strings.Split(s, " ") { // blanks inside a statement are its own
+		n := utf8.RuneCountInString(w)
+		if !empty && used+1+n > width {
+			t.line(0, line)
+			line, used, empty, first = strings.Repeat(" ", under), under, true, false
+		}
+		if !empty {
+			line, used = line+" ", used+1
+		}
+		line, used, empty = line+w, used+n, false
+	}
+	if !empty || first {
+		t.line(0, strings.TrimRight(line, " "))
+	}
+}
+
+// grid is lines of three parts in columns; a last part that does not fit goes
+// on below.
+func (t *text) grid(indent int, lines [][3]string) {
+	a, b := 0, 0
+	for _, l := range lines {
+		a, b = max(a, utf8.RuneCountInString(l[0])), max(b, utf8.RuneCountInString(l[1]))
+	}
+	// One long expression must not push every line to the edge.
+	a, b = min(a, 40), min(b, 32)
+	pad := func(s string, n int) string { return s + strings.Repeat(" ", max(0, n-utf8.RuneCountInString(s))) }
+	for _, l := range lines {
+		t.hanging(indent, pad(l[0], a)+" -> "+pad(l[1], b)+"  ", l[2])
+	}
+}
