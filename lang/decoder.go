@@ -159,7 +159,7 @@ func (b *body) decode(config any) (*Decoded, diag.List) {
 	}
 	x.body(x.content(b.b, b.head, s, b.known...), "", v.Elem())
 	x.finish(v.Elem(), "", b.head, b.noun, false)
-	return d, x.diags.Sorted()
+	return d, x.finished(b.head)
 }
 
 // Decoded remembers where each setting of a config struct was written.

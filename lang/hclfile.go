@@ -18,6 +18,9 @@ func parseHCL(name string, src []byte) (hcl.Body, diag.List) {
 	var l diag.List
 	for _, d := range hd {
 		l = append(l, fromSyntax(s, d))
+		if d.Summary == "Invalid multi-line string" {
+			break // from here on what is inside of quotes and what is outside is swapped
+		}
 	}
 	body, ok := f.Body.(*hclsyntax.Body)
 	if !ok {
@@ -43,6 +46,11 @@ func fromSyntax(s *source, d *hcl.Diagnostic) diag.Diagnostic {
 	case d.Summary == "Invalid single-argument block definition":
 		l.Errorf(diag.HCLOneLine, at, "More than one setting on one line",
 			"A block on a single line holds exactly one setting. Put the braces and each setting on lines of their own, without commas.")
+	case d.Summary == "Invalid multi-line string":
+		end := s.lineEnd(at.Start.Byte)
+		from := max(bytes.LastIndexByte(s.buf[:end], '"'), 0)
+		l.Errorf(diag.HCLSyntax, s.rng(from, end), "Quote is never closed",
+			"A text in quotes ends on its own line. For one of several lines write <<-END and close it with END on a line of its own.")
 	default:
 		l.Errorf(diag.HCLSyntax, at, strings.TrimRight(d.Summary, "."), "%s", sentence(d.Detail)+".")
 		if i := bytes.IndexByte(s.buf[at.Start.Byte:at.End.Byte], '\n'); i > 0 {

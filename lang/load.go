@@ -155,21 +155,23 @@ func Parse(files map[string][]byte, dir string, o Options) (*Spec, diag.List) {
 		// Once the syntax is right the rest is said.
 		r.diags = r.diags[:before]
 	}
-	for i := range r.diags {
-		r.place(&r.diags[i], spec)
-	}
-	return spec, r.diags.Sorted()
+	return spec, r.finished(spec.Range)
 }
 
-// place keeps the promise that a diagnostic points into a file that was read.
-func (r *reader) place(d *diag.Diagnostic, spec *Spec) {
-	if s := r.sources[d.Subject.Filename]; s == nil || d.Subject.End.Byte > len(s.buf) || d.Subject.Start.Byte > d.Subject.End.Byte {
-		if s != nil {
+// finished is what the reader found, fit to be shown: each diagnostic points
+// into a file that was read, and none repeats a secret.
+func (r *reader) finished(elsewhere hcl.Range) diag.List {
+	for i := range r.diags {
+		d := &r.diags[i]
+		switch s := r.sources[d.Subject.Filename]; {
+		case s == nil:
+			d.Subject = elsewhere
+		case d.Subject.End.Byte > len(s.buf) || d.Subject.Start.Byte > d.Subject.End.Byte:
 			d.Subject = s.rng(min(d.Subject.Start.Byte, len(s.buf)), min(d.Subject.End.Byte, len(s.buf)))
-			return
 		}
-		d.Subject = spec.Range
+		r.scrub(d)
 	}
+	return r.diags.Sorted()
 }
 
 func newScope(files map[string][]byte, o Options) *scope {

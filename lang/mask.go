@@ -3,6 +3,9 @@ package lang
 import (
 	"bytes"
 	"regexp"
+	"strings"
+
+	"penstock/internal/diag"
 
 	"github.com/hashicorp/hcl/v2"
 )
@@ -37,6 +40,21 @@ func masked(src []byte) []byte {
 func (s *scope) mask(r hcl.Range) {
 	if b := s.masked[r.Filename]; r.End.Byte <= len(b) {
 		hide(b, r.Start.Byte, r.End.Byte)
+	}
+}
+
+// scrub keeps what is masked out of words and edits too: a diagnostic about
+// bytes that are not shown doesn't repeat them.
+func (s *scope) scrub(d *diag.Diagnostic) {
+	at := d.Subject
+	src, shown := s.sources[at.Filename], s.masked[at.Filename]
+	if src == nil || at.Empty() || at.End.Byte > len(shown) || bytes.Equal(src.buf[at.Start.Byte:at.End.Byte], shown[at.Start.Byte:at.End.Byte]) {
+		return
+	}
+	d.Fixes = nil
+	if text := string(src.buf[at.Start.Byte:at.End.Byte]); d.Code != diag.PlainSecret { // its words never hold the value
+		d.Summary = strings.ReplaceAll(d.Summary, text, "***")
+		d.Detail = strings.ReplaceAll(d.Detail, text, "***")
 	}
 }
 

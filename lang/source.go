@@ -100,4 +100,13 @@ func (s *source) rng(from, to int) hcl.Range {
 	return hcl.Range{Filename: s.name, Start: s.pos(from), End: s.pos(max(from, to))}
 }
 
+// lineEnd is the end of the line of a byte, without its line break.
+func (s *source) lineEnd(at int) int {
+	i := bytes.IndexByte(s.buf[at:], '\n')
+	if i < 0 {
+		return len(s.buf)
+	}
+	return at + len(bytes.TrimRight(s.buf[at:at+i], "\r"))
+}
+
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }

@@ -70,6 +70,9 @@ func (e *yamlExpr) template() (hclsyntax.Expression, hcl.Diagnostics) {
 		e.parsed = true
 		var diags hcl.Diagnostics
 		e.expr, diags = hclsyntax.ParseTemplate([]byte(n.Value), e.f.name, hcl.Pos{Line: 1, Column: 1})
+		for _, d := range diags {
+			d.Extra = coded(diag.HCLSyntax)
+		}
 		e.diags = e.moved(diags)
 	}
 	return e.expr, e.diags

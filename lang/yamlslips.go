@@ -177,11 +177,3 @@ func (f *yamlFile) openBrace(at int) int {
 	}
 	return from + i + 2
 }
-
-func (f *yamlFile) lineEnd(at int) int {
-	i := bytes.IndexByte(f.buf[at:], '\n')
-	if i < 0 {
-		return len(f.buf)
-	}
-	return at + len(bytes.TrimRight(f.buf[at:at+i], "\r"))
-}

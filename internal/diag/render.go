@@ -1,0 +1,209 @@
+package diag
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/mattn/go-runewidth"
+)
+
+// MaxText is how many diagnostics the text form shows.
+const MaxText = 50
+
+// textWidth is where prose is wrapped.
+const textWidth = 90
+
+// Write prints diagnostics as a compiler does: what is wrong, the place, the
+// bytes underlined, why, what to write instead. files are the files' bytes by
+// the names in ranges; a place in a file that is not among them is printed
+// without its line. At most MaxText are printed, errors before warnings when
+// some have to be left out, and the rest is counted.
+func Write(w io.Writer, l List, files map[string][]byte, color bool) error {
+	l = l.Sorted()
+	rest := List(nil)
+	if len(l) > MaxText {
+		slices.SortStableFunc(l, func(a, b Diagnostic) int { return int(a.Severity) - int(b.Severity) })
+		l, rest = l[:MaxText], l[MaxText:]
+	}
+	p := printer{files: files, style: plainStyle}
+	if color {
+		p.style = colorStyle
+	}
+	for i, d := range l {
+		if i > 0 {
+			p.b.WriteByte('\n')
+		}
+		p.diagnostic(d)
+	}
+	if len(rest) > 0 {
+		fmt.Fprintf(&p.b, "\n... and %s more; --json lists all of them\n", rest.Summary())
+	}
+	_, err := io.WriteString(w, p.b.String())
+	return err
+}
+
+// Summary counts a list in words: "2 errors, 1 warning".
+func (l List) Summary() string {
+	count := func(s Severity) string {
+		n := 0
+		for _, d := range l {
+			if d.Severity == s {
+				n++
+			}
+		}
+		switch n {
+		case 0:
+			return ""
+		case 1:
+			return "1 " + s.String()
+		}
+		return fmt.Sprintf("%d %ss", n, s)
+	}
+	e, w := count(Error), count(Warning)
+	switch {
+	case e == "" && w == "":
+		return "no errors"
+	case e == "":
+		return w
+	case w == "":
+		return e
+	}
+	return e + ", " + w
+}
+
+// style is the terminal sequences of each part.
+type style struct{ err, warn, title, gutter, help, reset string }
+
+var (
+	plainStyle = style{}
+	colorStyle = style{err: "\x1b[1;31m", warn: "\x1b[1;33m", title: "\x1b[1m", gutter: "\x1b[1;34m", help: "\x1b[1;36m", reset: "\x1b[0m"}
+)
+
+func (s style) severity(v Severity) string {
+	if v == Warning {
+		return s.warn
+	}
+	return s.err
+}
+
+type printer struct {
+	b     strings.Builder
+	files map[string][]byte
+	style style
+}
+
+func (p *printer) paint(color, text string) string {
+	if color == "" || text == "" {
+		return text
+	}
+	return color + text + p.style.reset
+}
+
+func (p *printer) diagnostic(d Diagnostic) {
+	lines := excerpt(p.files[d.Subject.Filename], d.Subject)
+	margin := 1
+	for _, s := range lines {
+		margin = max(margin, len(fmt.Sprint(s.number)))
+	}
+	for _, r := range d.Related {
+		for _, s := range excerpt(p.files[r.Range.Filename], r.Range) {
+			margin = max(margin, len(fmt.Sprint(s.number)))
+		}
+	}
+	color := p.style.severity(d.Severity)
+	fmt.Fprintf(&p.b, "%s%s\n", p.paint(color, fmt.Sprintf("%s[%s]", d.Severity, d.Code)), p.paint(p.style.title, ": "+clean(d.Summary)))
+	p.place(margin, "-->", d.Subject, lines)
+	p.lines(margin, lines, color, '^', "")
+	indent := strings.Repeat(" ", margin+1)
+	bar := indent + p.paint(p.style.gutter, "|") + "\n"
+	if d.Detail != "" {
+		if len(lines) > 0 {
+			p.b.WriteString(bar)
+		}
+		p.wrapped(indent+p.paint(p.style.gutter, "= "), indent+"  ", clean(d.Detail))
+	}
+	for _, f := range d.Fixes {
+		text := f.Title
+		if f.NewText != "" && len(f.NewText) <= 200 && !strings.Contains(f.NewText, "\n") && !strings.Contains(f.Title, f.NewText) {
+			text += ": " + f.NewText
+		}
+		p.wrapped(indent+p.paint(p.style.help, "help: "), indent+"      ", clean(text))
+	}
+	for _, r := range d.Related {
+		lines := excerpt(p.files[r.Range.Filename], r.Range)
+		p.place(margin, ":::", r.Range, lines)
+		if len(lines) == 0 {
+			p.wrapped(indent+p.paint(p.style.gutter, "= "), indent+"  ", clean(r.Message))
+		}
+		p.lines(margin, lines, p.style.gutter, '-', clean(r.Message))
+	}
+}
+
+// place prints where a snippet stands.
+func (p *printer) place(margin int, arrow string, r hcl.Range, lines []shown) {
+	at := r.Filename
+	if r.Start.Line > 0 && (len(lines) > 0 || r.Start.Byte > 0) {
+		at = fmt.Sprintf("%s:%d:%d", r.Filename, r.Start.Line, r.Start.Column)
+	}
+	fmt.Fprintf(&p.b, "%s%s %s\n", strings.Repeat(" ", margin), p.paint(p.style.gutter, arrow), clean(at))
+	if len(lines) > 0 {
+		p.b.WriteString(strings.Repeat(" ", margin+1) + p.paint(p.style.gutter, "|") + "\n")
+	}
+}
+
+// lines prints source lines, the bytes meant underlined, with a label behind the last.
+func (p *printer) lines(margin int, lines []shown, color string, mark rune, label string) {
+	for i, s := range lines {
+		if s.gap {
+			p.b.WriteString(p.paint(p.style.gutter, "...") + "\n")
+		}
+		text := ""
+		if s.text != "" {
+			text = " " + s.text
+		}
+		fmt.Fprintf(&p.b, "%s%s\n", p.paint(p.style.gutter, fmt.Sprintf("%*d |", margin, s.number)), text)
+		under := strings.Repeat(string(mark), s.to-s.from)
+		if i == len(lines)-1 && label != "" {
+			under += " " + label
+		}
+		fmt.Fprintf(&p.b, "%s%s %s%s\n", strings.Repeat(" ", margin+1), p.paint(p.style.gutter, "|"), strings.Repeat(" ", s.from), p.paint(color, under))
+	}
+}
+
+// wrapped prints prose; rest is what later lines begin with.
+func (p *printer) wrapped(first, rest, text string) {
+	start := first
+	for _, para := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
+		col := 0
+		p.b.WriteString(start)
+		for i, word := range strings.Fields(para) {
+			n := runewidth.StringWidth(word)
+			switch {
+			case i == 0:
+			case col+1+n > textWidth:
+				p.b.WriteString("\n" + rest)
+				col = 0
+			default:
+				p.b.WriteByte(' ')
+				col++
+			}
+			p.b.WriteString(word)
+			col += n
+		}
+		p.b.WriteByte('\n')
+		start = rest
+	}
+}
+
+// clean keeps control characters of a spec from reaching a terminal.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0) {
+			return '\ufffd'
+		}
+		return r
+	}, s)
+}
