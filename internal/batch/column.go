@@ -152,7 +152,7 @@ func (c *Column) GrewValid(n int, valid Bitmap) {
 	if valid != nil && c.Valid == nil {
 		c.Valid = c.spare.ones(c.rows)
 	}
-	if c.Valid != nil {
+	if valid != nil || c.Valid != nil {
 		for i := range n {
 			c.Valid = c.Valid.push(c.rows+i, valid == nil || valid.Get(i))
 		}

@@ -330,7 +330,8 @@ func (c *checker) arithmetic(n *ast.BinaryNode, a, b *node) *node {
 	if a.typ.IsInteger() && b.typ.IsInteger() {
 		return &node{kind: kArith, fn: op, typ: schema.Of(schema.Int64), null: a.null || b.null, args: []*node{a, b}}
 	}
-	return &node{kind: kArith, fn: op, typ: decimalResult(op, a.typ, b.typ), null: a.null || b.null, args: []*node{cast(a, asDecimal(a.typ)), cast(b, asDecimal(b.typ))}}
+	ta, tb := operandType(a), operandType(b)
+	return &node{kind: kArith, fn: op, typ: decimalResult(op, ta, tb), null: a.null || b.null, args: []*node{cast(a, ta), cast(b, tb)}}
 }
 
 func negate(x *node) *node {

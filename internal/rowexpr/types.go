@@ -3,6 +3,7 @@ package rowexpr
 import (
 	"math/big"
 	"strconv"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/expr-lang/expr/ast"
@@ -26,6 +27,15 @@ func asDecimal(t schema.Type) schema.Type {
 	return t
 }
 
+// operandType is asDecimal for an operand. A literal has as many digits as are
+// written, so that d / 3 does not get the digits of a division by any int64.
+func operandType(n *node) schema.Type {
+	if n.kind == kConst && n.typ.Kind == schema.Int64 && !n.lit.null {
+		return schema.Type{Kind: schema.Decimal, Precision: len(strings.TrimPrefix(strconv.FormatInt(n.lit.i, 10), "-"))}
+	}
+	return asDecimal(n.typ)
+}
+
 // decimalResult is the type of a op b. Sums, differences, products and
 // remainders are exact. A quotient has max(6, scale(a) + precision(b) + 1)
 // digits after the point, half rounded away from zero; of more than 38 digits
@@ -34,8 +44,7 @@ func asDecimal(t schema.Type) schema.Type {
 // Where a result may need more than 38 digits it is held in 38 as long as 20
 // remain before the point, and a row that needs more is bad; else its precision
 // is undeclared, and it is computed in up to 1,000 digits.
-func decimalResult(op string, x, y schema.Type) schema.Type {
-	a, b := asDecimal(x), asDecimal(y)
+func decimalResult(op string, a, b schema.Type) schema.Type {
 	if wide(a) || wide(b) {
 		return schema.Of(schema.Decimal)
 	}
