@@ -21,16 +21,6 @@ func (b Bitmap) Put(i int, v bool) {
 	}
 }
 
-// resize gives b room for n bits, new ones zero; bits past the old end are
-// taken as garbage and cleared.
-func (b Bitmap) resize(old, n int) Bitmap {
-	bytes := (n + 7) / 8
-	for len(b) < bytes {
-		b = append(b, 0)
-	}
-	return b[:bytes]
-}
-
 // push appends bit n.
 func (b Bitmap) push(n int, v bool) Bitmap {
 	if n&7 == 0 {
