@@ -11,6 +11,10 @@ import (
 
 // fill appends the values of rows from .. from+n-1 to the slices of c. It makes
 // no allocation once a recycled column has its size.
+//
+// Formulas with parameters are closures over a plain function that holds the
+// loop: within a closure the compiler leaves mix and its like as calls, which
+// makes a text three times slower.
 type fill func(c *batch.Column, key uint64, from int64, n int)
 
 // grow lengthens s by n values and returns it with its new tail.
@@ -41,13 +45,17 @@ func rowNumeric(c *batch.Column, _ uint64, from int64, n int) {
 // steps is first + step*k, k below count.
 func steps(first, step int64, count uint64) fill {
 	return func(c *batch.Column, key uint64, from int64, n int) {
-		var tail []int64
-		c.Ints, tail = grow(c.Ints, n)
-		at := counter(key, from)
-		for i := range tail {
-			tail[i] = first + step*int64(below(mix(at), count))
-			at += rowStep
-		}
+		fillSteps(c, key, from, n, first, step, count)
+	}
+}
+
+func fillSteps(c *batch.Column, key uint64, from int64, n int, first, step int64, count uint64) {
+	var tail []int64
+	c.Ints, tail = grow(c.Ints, n)
+	at := counter(key, from)
+	for i := range tail {
+		tail[i] = first + step*int64(below(mix(at), count))
+		at += rowStep
 	}
 }
 
@@ -57,13 +65,17 @@ func between(lo, hi int64) fill { return steps(lo, 1, uint64(hi-lo)+1) }
 // numerics is first + k as a decimal of scale 0, k below count.
 func numerics(first, count uint64) fill {
 	return func(c *batch.Column, key uint64, from int64, n int) {
-		var tail []decimal128.Num
-		c.Decimals, tail = grow(c.Decimals, n)
-		at := counter(key, from)
-		for i := range tail {
-			tail[i] = decimal128.FromU64(first + below(mix(at), count))
-			at += rowStep
-		}
+		fillNumerics(c, key, from, n, first, count)
+	}
+}
+
+func fillNumerics(c *batch.Column, key uint64, from int64, n int, first, count uint64) {
+	var tail []decimal128.Num
+	c.Decimals, tail = grow(c.Decimals, n)
+	at := counter(key, from)
+	for i := range tail {
+		tail[i] = decimal128.FromU64(first + below(mix(at), count))
+		at += rowStep
 	}
 }
 
@@ -78,33 +90,39 @@ func millionths(c *batch.Column, key uint64, from int64, n int) {
 	}
 }
 
-// words is lo .. hi lower-case letters.
-func words(lo, hi int) fill {
-	span := uint64(hi - lo + 1)
+// texts is lo .. hi lower-case letters, hi at most maxText.
+func texts(lo, hi int) fill {
 	return func(c *batch.Column, key uint64, from int64, n int) {
-		var ends []int32
-		c.Offsets, ends = grow(c.Offsets, n)
-		data := c.Data
-		at := counter(key, from)
-		for i := range ends {
-			length := lo + int(below(mix(at+lengthGap), span))
-			start := len(data)
-			// Whole words are written and what is too much is cut off, so
-			// there must be room for the longest text and a word.
-			data = slices.Grow(data, hi+8)
-			buf := data[start : start+hi+8]
-			for j, w := 0, at; j < length; j, w = j+8, w+golden {
-				binary.LittleEndian.PutUint64(buf[j:], letters(mix(w)))
-			}
-			data = data[:start+length]
-			ends[i] = int32(len(data))
-			at += rowStep
-		}
-		c.Data = data
+		fillTexts(c, key, from, n, lo, hi)
 	}
 }
 
-// codes is exactly 32 letters and digits.
+func fillTexts(c *batch.Column, key uint64, from int64, n int, lo, hi int) {
+	span := uint64(hi - lo + 1)
+	var ends []int32
+	c.Offsets, ends = grow(c.Offsets, n)
+	// Whole words are written, and the next row writes over what is too much:
+	// behind the last row there must be room for one.
+	end := len(c.Data)
+	data := slices.Grow(c.Data, n*hi+16)
+	data = data[:cap(data)]
+	at := counter(key, from)
+	for i := range ends {
+		length := lo + int(below(mix(at+lengthGap), span))
+		for j, w := end, at; j < end+length; j, w = j+16, w+golden {
+			to := data[j : j+16]
+			lower, upper := fives(mix(w))
+			binary.LittleEndian.PutUint64(to, letters(lower))
+			binary.LittleEndian.PutUint64(to[8:], letters(upper))
+		}
+		end += length
+		ends[i] = int32(end)
+		at += rowStep
+	}
+	c.Data = data[:end]
+}
+
+// codes is 32 digits of base 32.
 func codes(c *batch.Column, key uint64, from int64, n int) {
 	const length = 32
 	end := int32(len(c.Data))
@@ -114,15 +132,14 @@ func codes(c *batch.Column, key uint64, from int64, n int) {
 	c.Data, tail = grow(c.Data, n*length)
 	at := counter(key, from)
 	for i := range ends {
-		buf := tail[i*length : i*length+length]
-		w0 := at
-		w1 := w0 + golden
-		w2 := w1 + golden
-		w3 := w2 + golden
-		binary.LittleEndian.PutUint64(buf[0:], lettersAndDigits(mix(w0)))
-		binary.LittleEndian.PutUint64(buf[8:], lettersAndDigits(mix(w1)))
-		binary.LittleEndian.PutUint64(buf[16:], lettersAndDigits(mix(w2)))
-		binary.LittleEndian.PutUint64(buf[24:], lettersAndDigits(mix(w3)))
+		to := tail[i*length : i*length+length]
+		a, b := fives(mix(at))
+		w1 := at + golden
+		x, y := fives(mix(w1))
+		binary.LittleEndian.PutUint64(to[0:], digits(a))
+		binary.LittleEndian.PutUint64(to[8:], digits(b))
+		binary.LittleEndian.PutUint64(to[16:], digits(x))
+		binary.LittleEndian.PutUint64(to[24:], digits(y))
 		end += length
 		ends[i] = end
 		at += rowStep

@@ -11,11 +11,12 @@ import "math/bits"
 const golden = 0x9e3779b97f4a7c15
 
 // wordsPerRow is how many words a column has for each row. Word 0 makes a
-// number; a text takes eight letters of each word from 0 and its length from
+// number; a text takes sixteen letters of each word from 0 and its length from
 // lengthWord.
 const (
-	wordsPerRow = 16
+	wordsPerRow = 8
 	lengthWord  = wordsPerRow - 1
+	maxText     = 16 * lengthWord
 
 	wrap             = 1<<64 - 1
 	rowStep   uint64 = golden * wordsPerRow & wrap // from a row's word 0 to the next row's
@@ -47,28 +48,23 @@ func below(word, n uint64) uint64 {
 	return hi
 }
 
-// Every second byte of a word, so that a byte times a small number has 16 bits
-// of room.
-const evenBytes = 0x00ff00ff00ff00ff
-
-// scale maps each byte b of a word to b*n/256: eight numbers below n at once.
-func scale(word, n uint64) uint64 {
-	even := (word & evenBytes) * n >> 8 & evenBytes
-	odd := (word >> 8 & evenBytes) * n &^ evenBytes
-	return even | odd
-}
-
 const eachByte = 0x0101010101010101
 
-// letters maps a word to eight letters a-z, the first in its lowest byte.
-func letters(word uint64) uint64 { return scale(word, 26) + 'a'*eachByte }
+// fives takes sixteen numbers below 32 of a word, eight at once: the lower five
+// bits of each byte, then the upper five. The two bits that they share don't
+// show in a text, and a word for sixteen letters halves what a text costs.
+func fives(word uint64) (lower, upper uint64) {
+	return word & (31 * eachByte), word >> 3 & (31 * eachByte)
+}
 
-// lettersAndDigits maps a word to eight of 0-9 and a-z, the first in its
-// lowest byte.
-func lettersAndDigits(word uint64) uint64 {
-	s := scale(word, 36)
-	// Adding 118 carries into the top bit of the bytes that are 10 or more:
-	// those go on from '9' to 'a'.
-	letter := (s + 118*eachByte) >> 7 & eachByte
-	return s + '0'*eachByte + letter*('a'-'0'-10)
+// letters maps each byte of s, a number below 32, to a letter: 'a' + s mod 26.
+func letters(s uint64) uint64 {
+	wrapped := (s + (128-26)*eachByte) >> 7 & eachByte // 1 in each byte that is 26 or more
+	return s + 'a'*eachByte - 26*wrapped
+}
+
+// digits maps each byte of s, a number below 32, to a digit of base 32: 0-9, a-v.
+func digits(s uint64) uint64 {
+	letter := (s + (128-10)*eachByte) >> 7 & eachByte // 1 in each byte that is 10 or more
+	return s + '0'*eachByte + ('a'-'0'-10)*letter
 }

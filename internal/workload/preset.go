@@ -85,7 +85,7 @@ func bigTable() *Preset {
 	p.add("id", "bigint", bigint, rowNumber)
 	p.add("small_number", "integer", integer, between(1, 4))
 	p.add("big_number", "bigint", bigint, between(100, 9999))
-	p.add("short_string", "varchar(50)", varchar(50), words(10, 50))
+	p.add("short_string", "varchar(50)", varchar(50), texts(10, 50))
 	p.add("created_date", "timestamp", timestamp, steps(day2025*day, day, 366))
 	return p
 }
@@ -123,7 +123,7 @@ func firenibbleCDC() *Preset {
 		p.add(name, "integer", integer, between(-1<<31, 1<<31-1))
 	}
 	for _, name := range []string{"varchar_col_1", "varchar_col_2", "varchar_col_3", "varchar_col_4"} {
-		p.add(name, "varchar(100)", varchar(100), words(10, 100))
+		p.add(name, "varchar(100)", varchar(100), texts(10, 100))
 	}
 	for _, name := range []string{"date_col_1", "date_col_2"} {
 		p.add(name, "date", date, steps(day2000, 1, 10_000))
