@@ -3,6 +3,7 @@ package rowexpr
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -51,11 +52,9 @@ func read(text string, columns []schema.Column) (*source, []Problem) {
 	}
 	s.starts = append(s.starts, len(text))
 
-	tokens, err := lexer.Lex(file.NewSource(text))
-	if err != nil {
+	if err := s.lex(); err != nil {
 		return s, []Problem{s.syntax(err)}
 	}
-	s.tokens = tokens
 	if problems := append(s.slips(columns), s.numbers()...); len(problems) > 0 {
 		return s, problems
 	}
@@ -70,6 +69,22 @@ func read(text string, columns []schema.Column) (*source, []Problem) {
 	}
 	s.tree = tree.Node
 	return s, nil
+}
+
+// lex reads the tokens, up to the first fault.
+func (s *source) lex() error {
+	l := lexer.New()
+	l.Reset(file.NewSource(s.text))
+	for {
+		switch t, err := l.Next(); {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		default:
+			s.tokens = append(s.tokens, t)
+		}
+	}
 }
 
 // parsable is the text with every number that the parser could not hold, or
@@ -125,10 +140,11 @@ func (s *source) syntax(err error) Problem {
 		p.Detail = fmt.Sprintf("It has more than %d parts.", maxParts)
 	case strings.Contains(msg, "not terminated"):
 		p.Detail = "A text literal is not closed: the quote that ends it is missing."
-		if n := len(s.text); p.From >= n {
-			p.From = n - 1
+		p.From, p.To = 0, len(s.text)
+		if n := len(s.tokens); n > 0 {
+			_, p.From = s.bytes(s.tokens[n-1].Location)
 		}
-		p.To = len(s.text)
+		p.From += len(s.text[p.From:]) - len(strings.TrimLeft(s.text[p.From:], " \t\r\n"))
 	case strings.Contains(msg, "unexpected token EOF"), strings.Contains(msg, "unexpected end"):
 		p.Detail = "Something is missing at the end."
 		if i := len(s.tokens) - 2; i >= 0 { // the last token is the end itself
@@ -176,6 +192,9 @@ func (s *source) span(n ast.Node) (from, to int) {
 		last++
 		open += depth(s.tokens[last])
 	}
+	if _, let := n.(*ast.VariableDeclaratorNode); (let || isIf(n)) && first > 0 {
+		first-- // the word itself is not in the tree
+	}
 	from, _ = s.bytes(s.tokens[first].Location)
 	_, to = s.bytes(s.tokens[last].Location)
 	return from, to
@@ -187,6 +206,11 @@ func isCall(n ast.Node) bool {
 		return true
 	}
 	return false
+}
+
+func isIf(n ast.Node) bool {
+	c, ok := n.(*ast.ConditionalNode)
+	return ok && !c.Ternary
 }
 
 func depth(t lexer.Token) int {

@@ -41,7 +41,15 @@ func (f *slipFinder) step() int {
 		return f.slip(2, "!=", "Inequality is written !=.")
 	case t.Is(lexer.Operator, "&"):
 		return f.slip(1, "and", "Conditions are joined with and, or with &&.")
-	case t.Is(lexer.Operator, "|") && !(f.next(1).Is(lexer.Identifier) && f.next(2).Is(lexer.Bracket, "(")):
+	case t.Is(lexer.Operator, "let"):
+		return 3 // let x = ...: refused as a whole
+	case t.Is(lexer.Operator, "not") && strings.EqualFold(f.next(1).Value, "like") && f.afterOperand():
+		return f.like(2, "not matches")
+	case t.Is(lexer.Operator, "|") && f.next(1).Is(lexer.Identifier) && f.next(2).Is(lexer.Bracket, "("):
+		n := f.slip(1, "", "There are no pipes: write "+f.next(1).Value+"(...) around the value.")
+		f.problems[len(f.problems)-1].Code, f.problems[len(f.problems)-1].Summary = diag.RowNotAllowed, "Not allowed in a row expression"
+		return n
+	case t.Is(lexer.Operator, "|"):
 		return f.slip(1, "or", "Alternatives are joined with or, or with ||.")
 	case t.Is(lexer.Operator, "in") && f.next(1).Is(lexer.Bracket, "("):
 		return f.list()
