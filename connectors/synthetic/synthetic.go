@@ -9,6 +9,7 @@ import (
 
 	"penstock/connectors"
 	"penstock/internal/schema"
+	"penstock/internal/units"
 )
 
 // Config is a synthetic source block: its tables.
@@ -44,12 +45,27 @@ func Definition() *connectors.Definition {
 	}
 }
 
-// check finds two blocks that make a table of one name. Names are compared as
-// they are: the names rule finds a table by exact name first.
+// Bounds that no use needs to pass: they keep a slip of the keyboard from
+// filling the memory with tables, and sums of rows and bytes inside 64 bits.
+const (
+	maxTables = 10_000
+	maxRows   = 1_000_000_000_000_000
+)
+
+// check finds numbers out of bounds and two blocks that make a table of one
+// name. Names are compared as they are: the names rule finds a table by its
+// exact name first.
 func check(config any) []connectors.Problem {
 	var out []connectors.Problem
 	maker := map[string]string{} // table to the label that makes it
 	for _, t := range config.(*Config).Tables {
+		if t.Rows > maxRows {
+			out = append(out, connectors.Problem{Path: "table." + t.Name + ".rows", Detail: fmt.Sprintf("a table has at most %s rows", units.Count(maxRows))})
+		}
+		if t.Tables > maxTables {
+			out = append(out, connectors.Problem{Path: "table." + t.Name + ".tables", Detail: fmt.Sprintf("a block makes at most %s tables", units.Count(maxTables))})
+			continue
+		}
 		for n := 1; n <= t.count(); n++ {
 			name := t.name(n)
 			if other, ok := maker[name]; ok {
