@@ -242,3 +242,17 @@ func fitTime(src, dst Type) (FitClass, string) {
 	}
 	return FitExact, ""
 }
+
+// Normal is a decimal whose scale lies within its digits and which holds the
+// same values and more: decimal(5,-2) is decimal(7,0), decimal(3,5) is
+// decimal(5,5). Any other type is itself.
+func (t Type) Normal() Type {
+	if t.Kind != Decimal || t.Precision == 0 {
+		return t
+	}
+	if t.Scale < 0 {
+		t.Precision, t.Scale = t.Precision-t.Scale, 0
+	}
+	t.Precision = max(t.Precision, t.Scale)
+	return t
+}

@@ -1,0 +1,19 @@
+package kafka
+
+import (
+	"penstock/connectors"
+	"penstock/internal/schema"
+)
+
+// types has Penstock's own names: a record has no types of its own. Decimals
+// and whole numbers beyond 15 digits are written as JSON texts, since a reader
+// would take a JSON number for a double.
+type types struct{}
+
+var _ connectors.Types = types{}
+
+// Parse reads a type.
+func (types) Parse(native string) (schema.Type, error) { return schema.ParseType(native) }
+
+// Render names a type: a record takes every value.
+func (types) Render(t schema.Type) (string, error) { return t.String(), nil }

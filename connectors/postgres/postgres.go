@@ -1,0 +1,108 @@
+// Package postgres reads and writes PostgreSQL databases: tables under one
+// exported snapshot, changes from logical replication, rows by binary COPY.
+package postgres
+
+import (
+	"strings"
+
+	"penstock/connectors"
+	"penstock/internal/schema"
+	"penstock/internal/secret"
+)
+
+// Connection is how a server is reached, by a source and a target alike.
+type Connection struct {
+	Host     string     `spec:"host,required" json:"host" doc:"Name or address of the server, or the folder of its unix socket."`
+	Port     int        `spec:"port" default:"5432" min:"1" json:"port" doc:"Port of the server."`
+	Database string     `spec:"database,required" json:"database" doc:"Database to read or to write to."`
+	User     string     `spec:"user,required" json:"user" doc:"Who connects."`
+	Password secret.Ref `spec:"password" json:"password,omitzero" doc:"Password of the user; none where the server asks for none."`
+}
+
+// SourceConfig is a postgres source block.
+type SourceConfig struct {
+	Connection
+	Slot        string `spec:"slot" json:"slot,omitempty" doc:"Replication slot; by default penstock_ and the pipeline's name."`
+	Publication string `spec:"publication" json:"publication,omitempty" doc:"Publication; by default penstock_ and the pipeline's name, made for its tables."`
+}
+
+// TargetConfig is a postgres target block.
+type TargetConfig struct {
+	Connection
+	Schema   string `spec:"schema" default:"public" json:"schema" doc:"Where tables without a schema in their name go, and Penstock's own tables."`
+	Triggers string `spec:"triggers" oneof:"fire skip" default:"fire" json:"triggers" doc:"skip loads with session_replication_role = replica: triggers and foreign keys are then not checked. It needs the right to set it."`
+}
+
+// Definition is the connector.
+func Definition() *connectors.Definition {
+	return &connectors.Definition{
+		Kind:    "postgres",
+		Summary: "PostgreSQL 15 and later: loads by binary COPY, changes by logical replication",
+		Types:   types{},
+		Source: &connectors.SourceDef{
+			Config: func() any { return &SourceConfig{} },
+			Check:  checkSource,
+			// An exported snapshot ends with the session that holds it.
+			Capabilities: connectors.SourceCapabilities{CDC: true},
+			Splits:       splits,
+		},
+		Target: &connectors.TargetDef{
+			Config: func() any { return &TargetConfig{} },
+			Check:  checkTarget,
+			Capabilities: connectors.TargetCapabilities{
+				Modes:    []string{"copy", "array", "row"},
+				Changes:  []string{"array", "row", "append"},
+				Lanes:    connectors.LanesKeys,
+				Names:    "lower",
+				Delivery: "applied exactly once",
+				// The cost of a net change falls until about 10,000 keys; a second is
+				// what a reader of the target waits at most.
+				CommitRows: 10_000, CommitBytes: 8 << 20, CommitEvery: "1s",
+			},
+			SplitName: connectors.SplitDotted,
+		},
+	}
+}
+
+// maxName is how long PostgreSQL lets an identifier be, in octets; it cuts
+// longer ones without an error.
+const maxName = 63
+
+func checkSource(config any) []connectors.Problem {
+	c := config.(*SourceConfig)
+	var out []connectors.Problem
+	if len(c.Slot) > maxName || strings.Trim(c.Slot, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+		out = append(out, connectors.Problem{Path: "slot", Detail: "a replication slot's name has at most 63 of the characters a-z, 0-9 and _"})
+	}
+	if len(c.Publication) > maxName {
+		out = append(out, connectors.Problem{Path: "publication", Detail: "a name has at most 63 octets"})
+	}
+	return out
+}
+
+func checkTarget(config any) []connectors.Problem {
+	c := config.(*TargetConfig)
+	if len(c.Schema) > maxName {
+		return []connectors.Problem{{Path: "schema", Detail: "a name has at most 63 octets"}}
+	}
+	return nil
+}
+
+// Storage words of the catalog.
+const (
+	storageHeap        = "heap"        // blocks can be sought by ctid
+	storagePartitioned = "partitioned" // a parent: its rows lie in its partitions, whose ctids repeat
+	storageForeign     = "foreign"     // rows of another server
+)
+
+// splits: blocks of a heap are read once each and need no key.
+func splits(t *schema.Table) []connectors.SplitKind {
+	var out []connectors.SplitKind
+	if !t.View && (t.Storage == storageHeap || t.Storage == "") {
+		out = append(out, connectors.SplitBlocks)
+	}
+	if t.DefaultKey() != nil && t.Storage != storageForeign {
+		out = append(out, connectors.SplitKey)
+	}
+	return append(out, connectors.SplitNone)
+}
