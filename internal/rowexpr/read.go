@@ -145,6 +145,8 @@ func (s *source) syntax(err error) Problem {
 			_, p.From = s.bytes(s.tokens[n-1].Location)
 		}
 		p.From += len(s.text[p.From:]) - len(strings.TrimLeft(s.text[p.From:], " \t\r\n"))
+	case strings.Contains(msg, "escape"):
+		p.Detail = "A backslash begins an escape such as \\n or \\u00e4: write \\\\ for a backslash, or put the text in backquotes."
 	case strings.Contains(msg, "unexpected token EOF"), strings.Contains(msg, "unexpected end"):
 		p.Detail = "Something is missing at the end."
 		if i := len(s.tokens) - 2; i >= 0 { // the last token is the end itself
