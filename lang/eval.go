@@ -82,7 +82,7 @@ func (r *reader) reference(t hcl.Traversal, in roots) bool {
 		switch {
 		case v == nil:
 			r.undeclared(diag.UndeclaredVariable, "variable", name, at, slices.Sorted(maps.Keys(r.vars)),
-				fmt.Sprintf("Declare it: variable %q { type = string }.", name))
+				fmt.Sprintf("declare it: variable %q { type = string }.", name))
 		case v.sensitive:
 			d := r.diags.Errorf(diag.SensitiveElsewhere, at, fmt.Sprintf("Sensitive variable %q outside a secret", name),
 				"Its value would be seen in the plan. Use it only as the whole value of a secret setting such as password, or remove `sensitive` where it is declared.")
@@ -99,7 +99,7 @@ func (r *reader) reference(t hcl.Traversal, in roots) bool {
 	case "local":
 		l := r.locals[name]
 		if l == nil {
-			r.undeclared(diag.UndeclaredLocal, "local value", name, at, slices.Sorted(maps.Keys(r.locals)), fmt.Sprintf("Set it: locals { %s = ... }.", name))
+			r.undeclared(diag.UndeclaredLocal, "local value", name, at, slices.Sorted(maps.Keys(r.locals)), fmt.Sprintf("set it: locals { %s = ... }.", name))
 			return false
 		}
 		return !l.failed && l.state == visited
@@ -130,9 +130,9 @@ func (r *reader) undeclared(code diag.Code, noun, name string, at hcl.Range, kno
 		r.diags.Errorf(code, at, "Reference without a name", "Write the name behind a dot: var.name, local.name.")
 		return
 	}
-	d := r.diags.Errorf(code, at, fmt.Sprintf("Undeclared %s %q", noun, name), "%s", how)
+	d := r.diags.Errorf(code, at, fmt.Sprintf("Undeclared %s %q", noun, name), "%s", capital(how))
 	if near := nearest(name, known); near != "" {
-		d.Detail = fmt.Sprintf("Did you mean %q? Otherwise: %s", near, strings.ToLower(how[:1])+how[1:])
+		d.Detail = fmt.Sprintf("Did you mean %q? If not, %s", near, how)
 	}
 }
 

@@ -16,13 +16,18 @@ func parseHCL(name string, src []byte) (hcl.Body, diag.List) {
 	s := newSource(name, src)
 	f, hd := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
 	var l diag.List
+	body, ok := f.Body.(*hclsyntax.Body)
 	for _, d := range hd {
 		l = append(l, fromSyntax(s, d))
+		if last := &l[len(l)-1]; last.Code == diag.Duplicate && ok {
+			if first := innermost(body, last.Subject).Attributes[string(src[last.Subject.Start.Byte:last.Subject.End.Byte])]; first != nil {
+				last.Related = []diag.Related{{Message: "set here first", Range: first.NameRange}}
+			}
+		}
 		if d.Summary == "Invalid multi-line string" {
 			break // from here on what is inside of quotes and what is outside is swapped
 		}
 	}
-	body, ok := f.Body.(*hclsyntax.Body)
 	if !ok {
 		return nil, l
 	}
@@ -30,6 +35,16 @@ func parseHCL(name string, src []byte) (hcl.Body, diag.List) {
 		return nil, diag.List{emptyFile(s.rng(0, 0))}
 	}
 	return body, l
+}
+
+// innermost is the body around a place.
+func innermost(b *hclsyntax.Body, at hcl.Range) *hclsyntax.Body {
+	for _, blk := range b.Blocks {
+		if blk.Range().Start.Byte <= at.Start.Byte && at.End.Byte <= blk.CloseBraceRange.End.Byte {
+			return innermost(blk.Body, at)
+		}
+	}
+	return b
 }
 
 // fromSyntax puts one of HCL's syntax errors into our form.

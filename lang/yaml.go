@@ -170,24 +170,17 @@ func (c *yamlCheck) tag(n *yaml.Node) {
 		from++
 	}
 	to := from
-	for to < len(f.buf) && !isSpace(f.buf[to]) && !strings.ContainsRune(",]}", rune(f.buf[to])) {
+	for to < len(f.buf) && !isSpace(f.buf[to]) && !isFlow(f.buf[to]) {
 		to++
 	}
 	word := string(f.buf[from:to])
 	end := max(to, f.end(n))
 	d := c.diags.Errorf(diag.YAMLTag, f.rng(from, to), `"!" starts a YAML tag`,
-		"This reads as the tag %s in front of %s. Put the whole value in quotes.", word, what(n))
+		"This reads as the tag %s, which gives a type to what follows. Put the whole value in quotes.", word)
 	if n.Kind == yaml.ScalarNode && n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0 {
 		text := strings.TrimRight(string(f.buf[from:end]), " \t\r\n")
 		d.Fixes = []diag.Edit{{Title: "put it in quotes", Range: f.rng(from, from+len(text)), NewText: "'" + strings.ReplaceAll(text, "'", "''") + "'"}}
 	}
-}
-
-func what(n *yaml.Node) string {
-	if n.Kind == yaml.ScalarNode && n.Value == "" {
-		return "no value"
-	}
-	return kindOf(n)
 }
 
 func isMerge(k *yaml.Node) bool { return k.Kind == yaml.ScalarNode && k.ShortTag() == "!!merge" }

@@ -14,7 +14,7 @@ import (
 func (f *yamlFile) start(n *yaml.Node) int {
 	o := f.offset(n.Line, n.Column)
 	for o < len(f.buf) && (f.buf[o] == '&' && n.Anchor != "" || f.buf[o] == '!' && n.Style&yaml.TaggedStyle != 0) {
-		for o < len(f.buf) && !isSpace(f.buf[o]) {
+		for o < len(f.buf) && !isSpace(f.buf[o]) && !isFlow(f.buf[o]) {
 			o++
 		}
 		for o < len(f.buf) && isSpace(f.buf[o]) {
@@ -23,6 +23,9 @@ func (f *yamlFile) start(n *yaml.Node) int {
 	}
 	return o
 }
+
+// isFlow reports the characters that no anchor, alias or tag may hold.
+func isFlow(c byte) bool { return strings.IndexByte(",[]{}", c) >= 0 }
 
 // scalar maps a scalar's text to the source.
 func (f *yamlFile) scalar(n *yaml.Node) byteMap {
@@ -76,7 +79,7 @@ func (f *yamlFile) findEnd(n *yaml.Node) int {
 		}
 		return e
 	case yaml.AliasNode:
-		for e < len(f.buf) && !isSpace(f.buf[e]) && !strings.ContainsRune(",]}", rune(f.buf[e])) {
+		for e < len(f.buf) && !isSpace(f.buf[e]) && !isFlow(f.buf[e]) {
 			e++
 		}
 		return e

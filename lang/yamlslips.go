@@ -55,8 +55,11 @@ func (f *yamlFile) syntaxError(err error) diag.Diagnostic {
 		}
 	}
 	hint := ""
-	if strings.Contains(message, "mapping values are not allowed") {
+	switch {
+	case strings.Contains(message, "mapping values are not allowed"):
 		hint = " A value that holds `: ` must be in quotes."
+	case strings.Contains(message, "<document start>"), strings.Contains(message, "expected key"):
+		hint = " Keys of one mapping begin in the same column."
 	}
 	l.Errorf(diag.YAMLSyntax, r, "YAML syntax error", "%s.%s", sentence(message), hint)
 	return l[0]

@@ -127,7 +127,7 @@ func (p *printer) diagnostic(d Diagnostic) {
 	}
 	for _, f := range d.Fixes {
 		text := f.Title
-		if f.NewText != "" && len(f.NewText) <= 200 && !strings.Contains(f.NewText, "\n") && !strings.Contains(f.Title, f.NewText) {
+		if strings.TrimSpace(f.NewText) != "" && len(f.NewText) <= 200 && !strings.Contains(f.NewText, "\n") && !strings.Contains(f.Title, f.NewText) {
 			text += ": " + f.NewText
 		}
 		p.wrapped(indent+p.paint(p.style.help, "help: "), indent+"      ", clean(text))
@@ -179,7 +179,7 @@ func (p *printer) wrapped(first, rest, text string) {
 	for _, para := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
 		col := 0
 		p.b.WriteString(start)
-		for i, word := range strings.Fields(para) {
+		for i, word := range words(para) {
 			n := runewidth.StringWidth(word)
 			switch {
 			case i == 0:
@@ -196,6 +196,19 @@ func (p *printer) wrapped(first, rest, text string) {
 		p.b.WriteByte('\n')
 		start = rest
 	}
+}
+
+// words takes prose apart where it may be wrapped: not inside `code`.
+func words(s string) []string {
+	var out []string
+	for _, w := range strings.Fields(s) {
+		if n := len(out); n > 0 && strings.Count(out[n-1], "`")%2 == 1 && len(out[n-1])+len(w) < textWidth {
+			out[n-1] += " " + w
+			continue
+		}
+		out = append(out, w)
+	}
+	return out
 }
 
 // clean keeps control characters of a spec from reaching a terminal.
