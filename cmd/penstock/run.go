@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"penstock/internal/event"
+	"penstock/lang"
+	"penstock/planner"
+	"penstock/planner/plan"
+	"penstock/runtime"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) runCommand() *cobra.Command {
+	var only, reload []string
+	cmd := &cobra.Command{
+		Use:   "run SPEC|PLAN",
+		Short: "Carry out a plan",
+		Long: `Carry out a spec's plan, or a plan file that "penstock plan --out" wrote.
+
+A run that is cut short, by a signal or a crash, goes on where it stopped when
+it is run again: what is committed stays, each row is there once. A first
+SIGINT or SIGTERM commits what is read whole and ends; a second one ends at once.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, dir, spec, err := a.planToRun(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return a.run(cmd.Context(), p, dir, spec, only, reload)
+		},
+	}
+	cmd.Flags().StringArrayVar(&only, "only", nil, "run only this `PIPELINE[.TABLE]`; may be repeated")
+	cmd.Flags().StringArrayVar(&reload, "reload", nil, "empty this `TABLE` and load it again; may be repeated")
+	return cmd
+}
+
+// planToRun reads the plan of a plan file, or compiles a spec's. dir is the
+// folder that its relative paths are relative to.
+func (a *app) planToRun(ctx context.Context, path string) (*plan.Plan, string, *lang.Spec, error) {
+	if isPlan(path) {
+		p, err := readPlan(path)
+		return p, filepath.Dir(path), nil, err
+	}
+	c, err := a.compile(ctx, path, planner.Options{})
+	if err != nil {
+		return nil, "", nil, err
+	}
+	if c.plan == nil || !a.json {
+		if err := a.report("run", c); err != nil {
+			return nil, "", nil, err
+		}
+	}
+	if c.plan == nil {
+		return nil, "", nil, exitError(runtime.ExitSpec)
+	}
+	return c.plan, c.spec.Dir, c.spec, nil
+}
+
+func (a *app) run(ctx context.Context, p *plan.Plan, dir string, spec *lang.Spec, only, reload []string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	drain := make(chan struct{})
+	tally := &event.Tally{}
+	screen := a.newScreen(tally, reportEvery(p))
+	sinks := event.SinkFunc(func(e event.Event) {
+		now := time.Now()
+		tally.Add(now, e)
+		if a.json {
+			a.writeEvent(now, e)
+		}
+		screen.show(now, e)
+	})
+	caught := make(chan os.Signal, 1)
+	go a.watchSignals(ctx, func(s os.Signal) {
+		caught <- s
+		sinks.Emit(event.Notice{Text: "stopping: what is read whole is committed, then this run ends; a second signal ends it at once"})
+		close(drain)
+	}, cancel)
+	res := runtime.Run(ctx, p, runtime.Options{
+		Registry: a.registry, Events: sinks, Only: only, Reload: reload, Dir: dir,
+		Secrets: a.secrets(dir, spec), Log: slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), Drain: drain,
+	})
+	screen.close()
+	var sig os.Signal
+	select {
+	case sig = <-caught:
+	default:
+	}
+	a.cutShort(res, sig)
+	if err := a.saveResults(res, dir); err != nil {
+		fmt.Fprintf(a.stderr, "penstock: the report could not be written: %v\n", err)
+		res.Exit = runtime.Worst(res.Exit, runtime.ExitFailed)
+	}
+	if a.json {
+		a.writeEvent(time.Now(), runFinished{res})
+	}
+	writeReport(a.stderr, res, dir)
+	if res.Exit != runtime.ExitOK {
+		return exitError(res.Exit)
+	}
+	return nil
+}
+
+// watchSignals calls first at the first signal and second at the next.
+func (a *app) watchSignals(ctx context.Context, first func(os.Signal), second func()) {
+	select {
+	case s := <-a.signals:
+		first(s)
+	case <-ctx.Done():
+		return
+	}
+	select {
+	case <-a.signals:
+		second()
+	case <-ctx.Done():
+	}
+}
+
+// cutShort gives a run that a signal ended before its work was done the
+// signal's exit code.
+func (a *app) cutShort(res *runtime.Results, sig os.Signal) {
+	if sig == nil {
+		return
+	}
+	code := runtime.ExitInterrupt
+	if sig == syscall.SIGTERM {
+		code = runtime.ExitTerminated
+	}
+	for _, p := range res.Pipelines {
+		if p.Drained || p.Cancelled {
+			p.Exit, p.Drained, p.Error = code, true, nil
+		}
+	}
+	res.Rank()
+}
+
+// saveResults writes each pipeline's run_results.json into its own folder
+// beside the spec.
+func (a *app) saveResults(res *runtime.Results, dir string) error {
+	for _, p := range res.Pipelines {
+		one := *res
+		one.Pipelines = []*runtime.PipelineResult{p}
+		one.Exit = p.Exit
+		if err := one.Write(resultsPath(dir, p.Name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func resultsPath(dir, pipeline string) string {
+	return filepath.Join(dir, ".penstock", pipeline, "run_results.json")
+}
+
+// runFinished is the last JSON line of a run.
+type runFinished struct{ *runtime.Results }
+
+func (runFinished) Name() string { return "run_finished" }
+
+// writeEvent writes an event as a JSON line to standard output.
+func (a *app) writeEvent(now time.Time, e event.Event) {
+	b, err := event.Encode(now, e)
+	if err != nil {
+		b, _ = json.Marshal(map[string]string{"event": "error", "message": err.Error()})
+	}
+	a.lines.Lock()
+	defer a.lines.Unlock()
+	// A reader that has gone away must not end a load.
+	_, _ = scrubbed{a.stdout}.Write(append(b, '\n'))
+}
+
+// reportEvery is the shortest interval that a pipeline of the plan asks for.
+func reportEvery(p *plan.Plan) time.Duration {
+	every := time.Duration(0)
+	for i := range p.Pipelines {
+		d, err := time.ParseDuration(p.Pipelines[i].Report)
+		if err == nil && (every == 0 || d < every) {
+			every = d
+		}
+	}
+	if every == 0 {
+		every = time.Minute
+	}
+	return every
+}
+
+// relative shortens a path for people.
+func relative(path string) string {
+	wd, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if r, err := filepath.Rel(wd, path); err == nil && !strings.HasPrefix(r, "..") {
+		return r
+	}
+	return path
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"penstock/internal/diag"
+	"penstock/internal/secret"
+	"penstock/lang"
+	"penstock/planner"
+	"penstock/planner/plan"
+	"penstock/runtime"
+)
+
+// compiled is a spec and what the planner made of it. plan is nil when the
+// diagnostics have errors.
+type compiled struct {
+	spec *lang.Spec
+	plan *plan.Plan
+	diag diag.List
+}
+
+// compile reads and plans a spec, offline. It is the one way from a file to a
+// plan: every command gives the same findings.
+func (a *app) compile(ctx context.Context, path string, o planner.Options) (*compiled, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, noSuchFile(path, err)
+	}
+	vars, err := a.variables()
+	if err != nil {
+		return nil, err
+	}
+	c := &compiled{}
+	c.spec, c.diag = lang.Load(path, lang.Options{
+		Vars: vars, VarFiles: a.varFiles, LookupEnv: a.lookupEnv, Connectors: planner.Connectors(a.registry),
+	})
+	if !c.diag.HasErrors() {
+		var found diag.List
+		c.plan, found = planner.Compile(ctx, c.spec, a.registry, o)
+		c.diag = append(c.diag, found...)
+	}
+	c.diag = c.diag.Sorted()
+	if c.diag.HasErrors() {
+		c.plan = nil
+	}
+	return c, nil
+}
+
+func noSuchFile(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return &runtime.UsageError{Text: fmt.Sprintf("%s: there is no such file", path)}
+	}
+	return &runtime.UsageError{Text: err.Error()}
+}
+
+// document is what --json writes for commands that compile.
+type document struct {
+	FormatVersion int           `json:"format_version"`
+	Command       string        `json:"command"`
+	Errored       bool          `json:"errored"`
+	Diagnostics   []diag.Record `json:"diagnostics"`
+	Plan          *plan.Plan    `json:"plan,omitempty"`
+}
+
+// report writes the diagnostics, and the document when --json asks for it.
+func (a *app) report(command string, c *compiled) error {
+	if !a.json {
+		return diag.Write(a.stderr, c.diag, c.spec.Files, a.color)
+	}
+	return a.writeJSON(document{FormatVersion: 1, Command: command, Errored: c.diag.HasErrors(), Diagnostics: c.diag.Records(c.spec.Files), Plan: c.plan})
+}
+
+func (a *app) writeJSON(v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := scrubbed{a.stdout}.Write(b.Bytes())
+	return err
+}
+
+// isPlan tells a plan file from a spec, by its name: specs are .hcl, .yaml,
+// .yml files or folders.
+func isPlan(path string) bool { return strings.EqualFold(filepath.Ext(path), ".json") }
+
+// readPlan reads a plan that `plan --out` wrote.
+func readPlan(path string) (*plan.Plan, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, noSuchFile(path, err)
+	}
+	p, err := plan.Parse(b)
+	if err != nil {
+		return nil, &runtime.UsageError{Text: fmt.Sprintf("%s is no plan that can be used: %v", path, err)}
+	}
+	return p, nil
+}
+
+// secrets resolves the references of a spec's plan; sensitive variables only
+// where a spec was read.
+func (a *app) secrets(dir string, spec *lang.Spec) secret.Resolver {
+	return secret.Resolver{
+		Env: a.lookupEnv,
+		Open: func(path string) ([]byte, error) {
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(dir, path)
+			}
+			return os.ReadFile(path)
+		},
+		Vars: func(name string) (string, bool) {
+			if spec != nil {
+				if f := spec.Sensitive[name]; f != nil {
+					return f()
+				}
+				return "", false
+			}
+			for _, v := range a.vars {
+				if n, value, ok := strings.Cut(v, "="); ok && n == name {
+					return value, true
+				}
+			}
+			return a.lookupEnv("PENSTOCK_VAR_" + name)
+		},
+	}
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"penstock/planner/plan"
+
+	"github.com/spf13/cobra"
+)
+
+// version is set by the linker for a release; a build from a checkout says its commit.
+var version = ""
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version, the plan format and the connectors",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			v := buildVersion()
+			if a.json {
+				return a.writeJSON(struct {
+					FormatVersion int      `json:"format_version"`
+					Version       string   `json:"version"`
+					Go            string   `json:"go"`
+					PlanFormat    int      `json:"plan_format_version"`
+					Connectors    []string `json:"connectors"`
+				}{1, v, goVersion(), plan.FormatVersion, a.registry.Kinds()})
+			}
+			_, err := fmt.Fprintf(a.stdout, "penstock %s (%s)\nplan format %d\nconnectors: %s\n", v, goVersion(), plan.FormatVersion, strings.Join(a.registry.Kinds(), ", "))
+			return err
+		},
+	}
+}
+
+func buildVersion() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+				return "devel " + s.Value[:12]
+			}
+		}
+	}
+	return "devel"
+}
+
+func goVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.GoVersion
+	}
+	return "unknown Go"
+}

@@ -1,0 +1,322 @@
+package runtime
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"penstock/connectors"
+	"penstock/internal/event"
+	"penstock/planner/plan"
+	"penstock/runtime/checkpoint"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/time/rate"
+)
+
+// pipeline is one pipeline while it runs.
+type pipeline struct {
+	choice   *choice
+	plan     *plan.Pipeline
+	o        *Options
+	result   *PipelineResult
+	source   connectors.Source
+	durable  bool // the source can read a stored point again
+	target   connectors.Target
+	work     *work
+	belt     *belt
+	throttle *rate.Limiter
+	discards *discards
+	loaded   chan *table // all of its chunks are committed
+}
+
+// runPipeline runs one pipeline from its claim to its report.
+func runPipeline(ctx context.Context, p *plan.Plan, c *choice, o *Options) *PipelineResult {
+	pl := &pipeline{choice: c, plan: c.plan, o: o, result: &PipelineResult{
+		Name: c.plan.Name, Source: c.plan.Source, Target: c.plan.Target, Delivery: c.plan.Delivery,
+		Started: time.Now().UTC(), OneState: true,
+	}}
+	err := pl.run(ctx, p)
+	pl.result.Ended = time.Now().UTC()
+	pl.result.Cancelled = err != nil && ctx.Err() != nil
+	pl.result.Error, pl.result.Exit = errorResult(err), ExitCode(err)
+	if err == nil && pl.bad() > 0 {
+		pl.result.Exit = ExitFindings
+	}
+	e := event.PipelineFinished{Pipeline: c.plan.Name, Exit: pl.result.Exit}
+	if pl.result.Error != nil {
+		e.Error = pl.result.Error.Message
+	}
+	o.Events.Emit(e)
+	return pl.result
+}
+
+func (p *pipeline) bad() (n int64) {
+	for _, t := range p.result.Tables {
+		n += t.Bad + t.BadBefore
+	}
+	return n
+}
+
+func (p *pipeline) run(ctx context.Context, pn *plan.Plan) (err error) {
+	if p.work, err = arrange(p.plan, p.choice.tables); err != nil {
+		return err
+	}
+	for _, t := range p.work.tables {
+		p.result.Tables = append(p.result.Tables, t.result)
+	}
+	if err := p.open(ctx, pn); err != nil {
+		return err
+	}
+	defer func() {
+		// A context that has ended must not keep the claim from being given back.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+		defer cancel()
+		err = errors.Join(err, p.close(ctx))
+	}()
+	state, err := p.claim(ctx)
+	if err != nil {
+		return err
+	}
+	if p.discards, err = openDiscards(p.plan, p.o.Dir, state); err != nil {
+		return err
+	}
+	defer func() {
+		p.result.Discards = p.discards.name()
+		err = errors.Join(err, p.discards.close())
+	}()
+	if err := p.decide(ctx, state); err != nil {
+		return err
+	}
+	return p.move(ctx)
+}
+
+// open connects both ends.
+func (p *pipeline) open(ctx context.Context, pn *plan.Plan) error {
+	source, def, err := p.endpoint(pn, p.plan.Source)
+	if err != nil {
+		return err
+	}
+	if def.Source == nil || def.Source.Open == nil {
+		return &UsageError{fmt.Sprintf("%s: this penstock plans for %s, it can not read from it yet", source.ID, def.Kind)}
+	}
+	target, tdef, err := p.endpoint(pn, p.plan.Target)
+	if err != nil {
+		return err
+	}
+	if tdef.Target == nil || tdef.Target.Open == nil {
+		return &UsageError{fmt.Sprintf("%s: this penstock plans for %s, it can not load into it yet", target.ID, tdef.Kind)}
+	}
+	cfg := def.Source.Config()
+	if err := settings(source, cfg); err != nil {
+		return err
+	}
+	tcfg := tdef.Target.Config()
+	if err := settings(target, tcfg); err != nil {
+		return err
+	}
+	if p.source, err = def.Source.Open(ctx, cfg, p.env(source)); err != nil {
+		return fmt.Errorf("open %s: %w", source.ID, err)
+	}
+	p.durable = def.Source.Capabilities.Durable
+	if source.Throttle > 0 {
+		p.throttle = rate.NewLimiter(rate.Limit(source.Throttle), int(max(source.Throttle, 1<<20)))
+	}
+	if p.target, err = tdef.Target.Open(ctx, tcfg, p.env(target)); err != nil {
+		return errors.Join(fmt.Errorf("open %s: %w", target.ID, err), p.close(ctx))
+	}
+	return nil
+}
+
+// endpoint finds an end of the pipeline in the plan and its connector here.
+func (p *pipeline) endpoint(pn *plan.Plan, id string) (*plan.Endpoint, *connectors.Definition, error) {
+	e := pn.Endpoint(id)
+	if e == nil {
+		return nil, nil, &UsageError{fmt.Sprintf("pipeline %s uses %s, which the plan does not describe", p.plan.Name, id)}
+	}
+	def := p.o.Registry.Find(e.Connector)
+	if def == nil {
+		return nil, nil, &UsageError{fmt.Sprintf("%s is of connector %s, which this penstock does not have", id, e.Connector)}
+	}
+	return e, def, nil
+}
+
+// settings reads an endpoint's config out of the plan.
+func settings(e *plan.Endpoint, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(e.Config))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return &UsageError{fmt.Sprintf("the plan's settings of %s: %v", e.ID, err)}
+	}
+	return nil
+}
+
+func (p *pipeline) env(e *plan.Endpoint) connectors.Env {
+	return connectors.Env{Dir: p.o.Dir, Pipeline: p.plan.Name, TLS: e.TLS, TLSCA: e.TLSCA, Secrets: p.o.Secrets, Log: p.o.Log}
+}
+
+// close gives everything back, whatever state the pipeline is in.
+func (p *pipeline) close(ctx context.Context) error {
+	var errs []error
+	if p.work != nil {
+		for _, s := range p.work.snapshots {
+			errs = append(errs, s.Close())
+		}
+		p.work.snapshots = nil
+	}
+	if p.target != nil {
+		errs = append(errs, p.target.Release(ctx), p.target.Close())
+		p.target = nil
+	}
+	if p.source != nil {
+		errs = append(errs, p.source.Close())
+		p.source = nil
+	}
+	return errors.Join(errs...)
+}
+
+// claim takes the pipeline in the target and reads what earlier runs did.
+func (p *pipeline) claim(ctx context.Context) (connectors.State, error) {
+	claim, err := p.target.Claim(ctx, self())
+	if err != nil {
+		return connectors.State{}, fmt.Errorf("claim pipeline %s: %w", p.plan.Name, err)
+	}
+	p.result.Epoch = claim.Epoch
+	state, err := p.target.State(ctx)
+	if err != nil {
+		return state, fmt.Errorf("read the state of pipeline %s: %w", p.plan.Name, err)
+	}
+	resumed := false
+	for _, t := range p.work.tables {
+		if s := state.Tables[t.name]; s != nil && !s.Loaded {
+			resumed = true
+		}
+	}
+	p.o.Events.Emit(event.PipelineStarted{Pipeline: p.plan.Name, Epoch: claim.Epoch, Tables: len(p.work.tables), Resumed: resumed})
+	return state, nil
+}
+
+// decide settles what every table needs before anything is changed: a table
+// that can't be carried on stops the pipeline while nothing has been done.
+func (p *pipeline) decide(ctx context.Context, state connectors.State) error {
+	read := false
+	for _, t := range p.work.tables {
+		task, err := checkpoint.Decide(state.Tables[t.name], checkpoint.Want{
+			Digest: t.load.Digest, Definition: t.load.Definition, Durable: p.durable, Reload: p.choice.reload[t.name],
+		})
+		if err != nil {
+			return fmt.Errorf("table %s: %w. Put it back, or load the table again with --reload %s", t.name, err, t.name)
+		}
+		if task.Action == checkpoint.Restart && t.load.Existing == connectors.ExistingAppend {
+			return &UsageError{fmt.Sprintf(`table %s was loaded with existing = "append": its rows can't be told from those that were there, so it can't be emptied and loaded again. Remove its rows by hand and drop the pipeline's row for it from penstock_table`, t.name)}
+		}
+		t.task = task
+		t.result.Action = task.Action.String()
+		t.result.Generation, t.result.Point = task.Generation, task.Point.String()
+		t.result.Chunks, t.result.ChunksDone = task.Chunks, task.Done
+		t.result.Before, t.result.BadBefore = task.Rows, task.Bad
+		if task.Action != checkpoint.Loaded {
+			t.result.State = "unfinished"
+		}
+		read = read || task.Action < checkpoint.Complete
+	}
+	if !read {
+		return nil
+	}
+	live, err := p.source.Catalog(ctx)
+	if err != nil {
+		return fmt.Errorf("read the catalog of %s: %w", p.plan.Source, err)
+	}
+	for _, t := range p.work.tables {
+		if t.task.Action < checkpoint.Complete {
+			if err := t.bind(live); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// move runs the stages: prepare all tables, then readers, writers and the
+// finishing steps side by side. Goroutines: one a reader, one a writer, one
+// for the finishing steps, and this one.
+func (p *pipeline) move(ctx context.Context) error {
+	res := p.plan.Resources
+	p.belt = newBelt(res.Slots, res.SlotBytes, res.Writers == 1)
+	p.loaded = make(chan *table, len(p.work.tables))
+	if p.draining() {
+		p.belt.drain()
+	}
+	if p.o.Drain != nil {
+		ended := make(chan struct{})
+		defer close(ended)
+		go func() {
+			select {
+			case <-p.o.Drain:
+				p.belt.drain()
+			case <-ended:
+			}
+		}()
+	}
+	if err := p.prepareAll(ctx); err != nil {
+		return err
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	defer p.belt.watch(ctx)()
+	for range res.Readers {
+		g.Go(func() error { p.reader(ctx); return nil })
+	}
+	writers, wctx := errgroup.WithContext(ctx)
+	for range res.Writers {
+		writers.Go(func() error { return p.writer(wctx) })
+	}
+	g.Go(func() error {
+		err := writers.Wait()
+		if err != nil {
+			p.belt.stop(err)
+		}
+		close(p.loaded)
+		return err
+	})
+	g.Go(func() error { return p.finisher(ctx) })
+	err := g.Wait()
+	p.result.Idle = IdleSeconds{Readers: p.belt.idle.readers.Seconds(), Writers: p.belt.idle.writers.Seconds()}
+	for _, t := range p.work.tables {
+		t.report()
+		if t.result.State != "loaded" && err == nil {
+			p.result.Drained = true
+		}
+	}
+	return err
+}
+
+func (p *pipeline) draining() bool {
+	select {
+	case <-p.o.Drain:
+		return true
+	default:
+		return false
+	}
+}
+
+// self describes this process for the claim.
+func self() connectors.Owner {
+	o := connectors.Owner{Run: rand.Text(), Host: "unknown", Boot: "unknown", PID: os.Getpid(), Started: started.Format(time.RFC3339Nano)}
+	if h, err := os.Hostname(); err == nil {
+		o.Host = h
+	}
+	// Linux only; elsewhere owners are told apart by host, pid and start.
+	if b, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
+		o.Boot = strings.TrimSpace(string(b))
+	}
+	return o
+}
+
+// started is when this process began, near enough to tell two of one pid apart.
+var started = time.Now().UTC()

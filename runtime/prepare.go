@@ -1,0 +1,122 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"penstock/connectors"
+	"penstock/internal/event"
+	"penstock/internal/ranges"
+	"penstock/runtime/checkpoint"
+)
+
+// prepareAll fixes the edges of every table that has rows to read and stores
+// them in the target, before the first row is loaded.
+func (p *pipeline) prepareAll(ctx context.Context) error {
+	defer p.belt.noMore()
+	points := map[string]connectors.Snapshot{}
+	for _, t := range p.work.tables {
+		if p.draining() {
+			return nil
+		}
+		switch t.task.Action {
+		case checkpoint.Loaded:
+			t.result.State = "loaded"
+			t.result.LoadedAt = t.task.LoadedAt
+			p.o.Events.Emit(event.TableLoaded{Pipeline: p.plan.Name, Table: t.name, Rows: t.task.Rows, Bad: t.task.Bad, Already: t.task.LoadedAt})
+			continue
+		case checkpoint.Complete:
+			p.loaded <- t
+			continue
+		}
+		if err := p.prepare(ctx, t, points); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *pipeline) prepare(ctx context.Context, t *table, points map[string]connectors.Snapshot) error {
+	s, err := p.snapshotAt(ctx, t, points)
+	if err != nil {
+		return err
+	}
+	t.snapshot = s
+	point, err := s.Position(t.extract.Table)
+	if err != nil {
+		return fmt.Errorf("find the point at which %s is read: %w", t.name, err)
+	}
+	pending := t.task.Pending
+	if t.task.Action == checkpoint.Continue {
+		if point.Compare(t.task.Point) != 0 {
+			return &connectors.Error{Op: "continue", Table: t.name, Position: t.task.Point, Class: connectors.LostPosition,
+				Err:  fmt.Errorf("the source can't be read at the point this load was begun at: it is at %s", point),
+				Hint: fmt.Sprintf("The source is not the one it was. Load the table again with --reload %s.", t.name)}
+		}
+	} else {
+		if pending, err = p.cut(ctx, t); err != nil {
+			return err
+		}
+		restart := t.task.Action == checkpoint.Restart
+		if restart && !p.choice.reload[t.name] {
+			p.o.Events.Emit(event.Notice{Pipeline: p.plan.Name, Text: fmt.Sprintf("%s: its unfinished load was read at a point that can't be read again; it is emptied and loaded from a new one (generation %d)", t.name, t.task.Generation)})
+		}
+		err := p.target.Begin(ctx, t.load, connectors.Start{Generation: t.task.Generation, Point: point, Chunks: pending, Restart: restart})
+		if err != nil {
+			return fmt.Errorf("begin %s: %w", t.name, err)
+		}
+		t.task.Chunks, t.task.Point = len(pending), point
+	}
+	return p.start(t, pending)
+}
+
+// snapshotAt opens the snapshot that a table is read at: a new one for tables
+// that are begun, which they share, or one at the point of an earlier run.
+func (p *pipeline) snapshotAt(ctx context.Context, t *table, points map[string]connectors.Snapshot) (connectors.Snapshot, error) {
+	at := t.task.Point
+	if s := points[string(at)]; s != nil {
+		return s, nil
+	}
+	s, err := p.source.Snapshot(ctx, connectors.SnapshotOptions{Readers: p.plan.Resources.Readers + p.plan.Resources.Writers, At: at})
+	if err != nil {
+		return nil, fmt.Errorf("begin a snapshot of %s: %w", p.plan.Source, err)
+	}
+	points[string(at)] = s
+	p.work.snapshots = append(p.work.snapshots, s)
+	if len(points) > 1 {
+		p.result.OneState = false
+	}
+	return s, nil
+}
+
+// cut asks the source for the table's chunks.
+func (p *pipeline) cut(ctx context.Context, t *table) ([]ranges.Chunk, error) {
+	chunks, err := t.snapshot.Split(ctx, t.extract.Table, t.extract.Split)
+	if err != nil {
+		return nil, fmt.Errorf("cut %s into ranges: %w", t.name, err)
+	}
+	if t.parts > 0 {
+		chunks = dealt(chunks, t.parts)
+	}
+	return chunks, nil
+}
+
+// start puts a table's jobs on the belt.
+func (p *pipeline) start(t *table, pending []ranges.Chunk) error {
+	var expected int64
+	for _, c := range pending {
+		expected += c.Rows
+	}
+	t.left, t.weight, t.began = len(pending), expected, time.Now()
+	t.ended = t.began
+	t.result.Chunks, t.result.Point = t.task.Chunks, t.task.Point.String()
+	p.o.Events.Emit(event.TableStarted{Pipeline: p.plan.Name, Table: t.name, Generation: t.task.Generation, Point: t.task.Point.String(),
+		Chunks: t.task.Chunks, Done: t.task.Done, Rows: t.task.Rows, Expected: expected})
+	if len(pending) == 0 { // an empty table that cuts into nothing
+		p.loaded <- t
+		return nil
+	}
+	p.belt.add(t.jobs(pending, p.belt.ordered))
+	return nil
+}

@@ -1,0 +1,130 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"penstock/connectors"
+	"penstock/internal/event"
+	"penstock/internal/ranges"
+)
+
+// reader takes jobs off the belt and reads them, until there are none.
+func (p *pipeline) reader(ctx context.Context) {
+	for f := p.belt.begin(); f != nil; f = p.belt.begin() {
+		p.read(ctx, f)
+	}
+}
+
+// read reads a flight, again after transient errors while no writer has taken
+// any of it.
+func (p *pipeline) read(ctx context.Context, f *flight) {
+	t := f.job.table
+	for attempt := 1; ; attempt++ {
+		err := p.scan(ctx, t, f.job.parts, func(pc *piece, n counts) error {
+			if len(f.job.parts) > 1 && !p.belt.fits(f, pc.size) {
+				pc.rows.Release()
+				return errOutgrown
+			}
+			if !p.belt.put(f, pc, n) {
+				return errDrained
+			}
+			return nil
+		})
+		switch {
+		case err == nil, errors.Is(err, errOutgrown):
+			p.belt.end(f, err)
+			return
+		case errors.Is(err, errDrained):
+			p.belt.leave(f)
+			return
+		}
+		// An error that can't be retried, or one of a flight that a writer is on,
+		// is the writer's to deal with.
+		if connectors.ClassOf(err) == connectors.Transient && p.belt.restart(f) {
+			if err = p.o.Backoff.wait(ctx, attempt, err, p.retrying(t, f.job.parts[0])); err == nil {
+				continue
+			}
+		}
+		p.belt.end(f, err)
+		return
+	}
+}
+
+// scan reads the stretch of some parts once and passes on each batch that came
+// through the table's transform. give takes the piece over, whatever it returns.
+func (p *pipeline) scan(ctx context.Context, t *table, parts []ranges.Chunk, give func(*piece, counts) error) (err error) {
+	x, err := t.transform()
+	if err != nil {
+		return err
+	}
+	defer t.giveBack(x)
+	r, err := t.snapshot.OpenChunk(ctx, t.extract, parts[0])
+	if err != nil {
+		return fmt.Errorf("read %s %s: %w", t.name, parts[0], err)
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	for {
+		b := t.pool.Builder()
+		err := r.Read(ctx, b)
+		if err != nil {
+			b.Discard()
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return fmt.Errorf("read %s %s: %w", t.name, parts[0], err)
+		}
+		in := b.Seal()
+		size := int64(in.Size())
+		if p.throttle != nil {
+			if err := p.slow(ctx, size); err != nil {
+				in.Release()
+				return err
+			}
+		}
+		rows := int64(in.Rows)
+		res := x.apply(in, parts)
+		if len(res.bad) > 0 && p.discards.stops() {
+			res.rows.Release()
+			return p.stopAt(t, parts, res.bad[0])
+		}
+		pc := &piece{rows: res.rows, sel: res.sel, size: int64(res.rows.Size())}
+		p.o.Events.Emit(event.ChunkRead{Pipeline: p.plan.Name, Table: t.name, Range: parts[0].Range, Chunk: parts[0].ID, Read: rows, Filtered: res.filtered, Bytes: size})
+		if err := give(pc, counts{read: rows, filtered: res.filtered, bytes: size, bad: res.bad}); err != nil {
+			return err
+		}
+	}
+}
+
+// slow waits until the source's throttle allows n bytes more.
+func (p *pipeline) slow(ctx context.Context, n int64) error {
+	for burst := int64(p.throttle.Burst()); n > 0; n -= burst {
+		if err := p.throttle.WaitN(ctx, int(min(n, burst))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stopAt is the error of a bad row where the spec says to stop at one.
+func (p *pipeline) stopAt(t *table, parts []ranges.Chunk, b badRow) error {
+	row := b.key
+	if row == "" {
+		row = fmt.Sprintf("row %d of a batch, the table has no key", b.row+1)
+	}
+	return &connectors.Error{Op: "load", Table: t.name, Class: connectors.Data,
+		Err:  fmt.Errorf("%s, %s, column %s: %s", parts[b.part], row, b.column, b.reason),
+		Hint: `Mend the row at the source, or set bad_rows { action = "discard" } to put such rows aside.`}
+}
+
+func (p *pipeline) retrying(t *table, c ranges.Chunk) func(event.Retrying) {
+	return func(e event.Retrying) {
+		t.mu.Lock()
+		t.result.Retries++
+		t.mu.Unlock()
+		e.Pipeline, e.Table, e.Chunk = p.plan.Name, t.name, c.ID
+		p.o.Events.Emit(e)
+	}
+}

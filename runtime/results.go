@@ -1,0 +1,142 @@
+package runtime
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"penstock/connectors"
+	"penstock/internal/secret"
+)
+
+// ResultsVersion is the format_version of run_results.json.
+const ResultsVersion = 1
+
+// Results is the report of a run, written at its end in every case.
+type Results struct {
+	FormatVersion int               `json:"format_version"`
+	Started       time.Time         `json:"started"`
+	Ended         time.Time         `json:"ended"`
+	Exit          int               `json:"exit"`
+	Error         *ErrorResult      `json:"error,omitempty"` // where no pipeline was begun
+	Pipelines     []*PipelineResult `json:"pipelines"`
+}
+
+// PipelineResult is one pipeline's outcome.
+type PipelineResult struct {
+	Name    string    `json:"name"`
+	Source  string    `json:"source"`
+	Target  string    `json:"target"`
+	Epoch   int64     `json:"epoch,omitempty"`
+	Started time.Time `json:"started"`
+	Ended   time.Time `json:"ended"`
+	Exit    int       `json:"exit"`
+	Drained bool      `json:"drained,omitempty"` // cut short by a drain: run it again to go on
+	// Cancelled is set when the context ended the pipeline.
+	Cancelled bool           `json:"cancelled,omitempty"`
+	Error     *ErrorResult   `json:"error,omitempty"`
+	Delivery  string         `json:"delivery,omitempty"`
+	Tables    []*TableResult `json:"tables"`
+	// OneState is false when tables were read at different points of one source.
+	OneState bool        `json:"one_state"`
+	Discards string      `json:"discards,omitempty"` // the file of rows set aside
+	Idle     IdleSeconds `json:"idle"`
+}
+
+// IdleSeconds is how long workers waited, summed over workers.
+type IdleSeconds struct {
+	Readers float64 `json:"readers_seconds"` // for memory or for a writer
+	Writers float64 `json:"writers_seconds"` // for rows
+}
+
+// TableResult is one table's outcome. Rows of this run and of earlier ones
+// stand apart.
+type TableResult struct {
+	Name       string        `json:"name"`
+	Target     string        `json:"target"`
+	Action     string        `json:"action"` // "begin", "continue", "restart", "complete", "loaded"
+	State      string        `json:"state"`  // "loaded", "unfinished", "not begun"
+	Generation int           `json:"generation,omitempty"`
+	Point      string        `json:"point,omitempty"`
+	Chunks     int           `json:"chunks"`
+	ChunksDone int           `json:"chunks_done"`
+	Read       int64         `json:"rows_read"` // by this run
+	Filtered   int64         `json:"rows_filtered"`
+	Rows       int64         `json:"rows_loaded"`
+	Bad        int64         `json:"rows_bad"`
+	Bytes      int64         `json:"bytes"`
+	Before     int64         `json:"rows_loaded_before"` // by earlier runs of this generation
+	BadBefore  int64         `json:"rows_bad_before,omitempty"`
+	Retries    int           `json:"retries,omitempty"`
+	Ranges     []RangeResult `json:"ranges,omitempty"`
+	Seconds    float64       `json:"seconds"`
+	LoadedAt   string        `json:"loaded_at,omitempty"`
+	FirstBad   []string      `json:"first_bad_rows,omitempty"` // a few, for the report
+}
+
+// RangeResult is one range's rows in this run.
+type RangeResult struct {
+	Range int   `json:"range"`
+	Rows  int64 `json:"rows_loaded"`
+}
+
+// ErrorResult is an error for people and for scripts.
+type ErrorResult struct {
+	Class   string `json:"class"`
+	Table   string `json:"table,omitempty"`
+	Message string `json:"message"`
+}
+
+func errorResult(err error) *ErrorResult {
+	if err == nil {
+		return nil
+	}
+	r := &ErrorResult{Class: connectors.ClassOf(err).String(), Message: secret.Scrub(err.Error())}
+	var e *connectors.Error
+	if errors.As(err, &e) {
+		r.Table = e.Table
+	}
+	return r
+}
+
+func (r *Results) fail(err error) {
+	r.Error, r.Exit, r.Ended = errorResult(err), ExitCode(err), time.Now().UTC()
+}
+
+// Rank sets Exit to the worst of the pipelines' exit codes.
+func (r *Results) Rank() {
+	codes := []int{ExitOK}
+	if r.Error != nil {
+		codes = append(codes, r.Exit)
+	}
+	for _, p := range r.Pipelines {
+		codes = append(codes, p.Exit)
+	}
+	r.Exit = Worst(codes...)
+}
+
+// Write puts the results into a file by rename, with the folders above it.
+func (r *Results) Write(path string) error {
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".run_results-*")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.Write(append(b, '\n'))
+	err = errors.Join(err, tmp.Close())
+	if err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(tmp.Name())
+	}
+	return err
+}

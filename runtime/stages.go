@@ -1,0 +1,82 @@
+package runtime
+
+import (
+	"fmt"
+
+	"penstock/connectors"
+	"penstock/planner/plan"
+)
+
+// work is what the stages of a pipeline come to.
+type work struct {
+	tables    []*table
+	before    []string // before_load
+	after     []string // after_load
+	snapshots []connectors.Snapshot
+}
+
+// arrange is the one place that knows the kinds of stages. A kind, a mode or a
+// reference it does not know is refused: a run does what the plan says, or
+// nothing.
+func arrange(p *plan.Pipeline, only map[string]bool) (*work, error) {
+	bad := func(format string, args ...any) error {
+		return &UsageError{fmt.Sprintf("pipeline "+p.Name+": "+format, args...)}
+	}
+	if p.Mode != "snapshot" {
+		return nil, bad("mode %s can't be run by this penstock yet, only planned", p.Mode)
+	}
+	w := &work{}
+	has := map[string]map[plan.StageKind]bool{}
+	for i := range p.Tables {
+		has[p.Tables[i].Source.String()] = map[plan.StageKind]bool{}
+	}
+	applies := false
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		table := has[s.Table]
+		switch {
+		case s.Table != "" && table == nil:
+			return nil, bad("stage %q is of table %s, which the plan does not have", s.ID, s.Table)
+		case s.NotBuilt:
+			return nil, bad("stage %q has statements that this penstock can't run yet", s.ID)
+		case s.Table != "" && (s.Kind == plan.StagePrepare || s.Kind == plan.StageExtract || s.Kind == plan.StageFinish):
+			table[s.Kind] = true
+		case s.Kind == plan.StagePrepare:
+			w.before = texts(s)
+		case s.Kind == plan.StageApply:
+			applies = true
+		case s.Kind == plan.StageFinish:
+			w.after = texts(s)
+		default:
+			return nil, bad("stage %q is of kind %q, which this penstock does not know", s.ID, s.Kind)
+		}
+	}
+	if !applies {
+		return nil, bad("the plan has no apply stage")
+	}
+	for i := range p.Tables {
+		t := &p.Tables[i]
+		name := t.Source.String()
+		if only != nil && !only[name] {
+			continue
+		}
+		for _, kind := range []plan.StageKind{plan.StagePrepare, plan.StageExtract, plan.StageFinish} {
+			if !has[name][kind] {
+				return nil, bad("table %s has no %s stage", name, kind)
+			}
+		}
+		if got := p.DigestOf(t); got != t.Digest {
+			return nil, bad("table %s: its digest does not fit what the plan says of it (the file was edited); plan it again", name)
+		}
+		w.tables = append(w.tables, newTable(p, t))
+	}
+	return w, nil
+}
+
+func texts(s *plan.Stage) []string {
+	var out []string
+	for _, st := range s.Statements {
+		out = append(out, st.SQL)
+	}
+	return out
+}

@@ -1,0 +1,272 @@
+package runtime
+
+import (
+	"fmt"
+	"slices"
+
+	"penstock/internal/batch"
+	"penstock/internal/ranges"
+	"penstock/internal/rowexpr"
+	"penstock/internal/schema"
+	"penstock/planner/plan"
+)
+
+// transform turns the batches that a source gives into those that a target
+// takes: filter, computed columns, conversions, and the checks that the plan
+// promised. It belongs to one goroutine.
+type transform struct {
+	filter  *rowexpr.Program
+	columns []output
+	from    []int // for SealOver: a source column, or ^own
+	pool    *batch.Pool
+	texts   textRules
+	key     []int    // source columns that name a row in a report
+	read    []string // names of the source columns
+	hash    *ranges.Hasher
+	keep    batch.Selection // scratch
+	exprBad []rowexpr.BadRow
+	convBad []batch.BadValue
+	ranges  []int32
+}
+
+// output is a target column that is not a source column as it stands.
+type output struct {
+	name    string
+	source  int              // the source column it is converted from; -1 for a computed one
+	value   *rowexpr.Program // computed
+	raw     *batch.Column    // what value gives, before convert; nil when there is nothing to convert
+	convert *batch.Converter // nil: value's type is the target's
+}
+
+// newTransform compiles what a table's plan says about rows. parts is the
+// number of ranges that rows are dealt to by hash, 0 for none.
+func newTransform(t *plan.Table, parts int) (*transform, error) {
+	x := &transform{}
+	cols := t.ReadColumns()
+	at := map[string]int{}
+	for i, c := range cols {
+		at[c.Name] = i
+		x.read = append(x.read, c.Name)
+	}
+	index := func(name string) int { return at[name] }
+	if t.Filter != "" {
+		e, problems := rowexpr.CompileFilter(t.Filter, cols)
+		if len(problems) > 0 {
+			return nil, &UsageError{fmt.Sprintf("filter of %s: %s", t.Source, problems[0].Summary)}
+		}
+		x.filter = e.Program(index)
+	}
+	var own []schema.Type
+	for _, c := range t.Columns {
+		o := output{name: c.Name, source: -1}
+		src := schema.Type{}
+		switch {
+		case c.Value != "":
+			e, problems := rowexpr.Compile(c.Value, cols)
+			if len(problems) > 0 {
+				return nil, &UsageError{fmt.Sprintf("value of column %s of %s: %s", c.Name, t.Source, problems[0].Summary)}
+			}
+			o.value, src = e.Program(index), e.Type()
+		default:
+			i, ok := at[c.Source]
+			if !ok {
+				return nil, &UsageError{fmt.Sprintf("column %s of %s comes from %s, which the plan does not read", c.Name, t.Source, c.Source)}
+			}
+			o.source, src = i, cols[i].Type
+		}
+		conv, err := batch.NewConverter(src, c.Type)
+		if err != nil {
+			return nil, &UsageError{fmt.Sprintf("column %s of %s: %v", c.Name, t.Source, err)}
+		}
+		if conv.Same() {
+			if o.value == nil {
+				x.from = append(x.from, o.source)
+				continue
+			}
+		} else {
+			o.convert = conv
+			if o.value != nil {
+				o.raw = batch.NewColumn(src)
+			}
+		}
+		x.from = append(x.from, ^len(own))
+		own = append(own, c.Type)
+		x.columns = append(x.columns, o)
+	}
+	x.texts.nul, x.texts.invalid = mend(t.OnNUL), mend(t.OnInvalid)
+	x.pool = batch.NewPool(own, batch.Limits{})
+	for i, c := range cols {
+		if k := c.Type.Kind; k == schema.Text || k == schema.JSON {
+			x.texts.columns = append(x.texts.columns, i)
+		}
+	}
+	if err := x.setKey(t, at, parts); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+func (x *transform) setKey(t *plan.Table, at map[string]int, parts int) error {
+	by := t.Range.By
+	for _, name := range by {
+		i, ok := at[name]
+		if !ok {
+			return &UsageError{fmt.Sprintf("range column %s of %s is not read by the plan", name, t.Source)}
+		}
+		x.key = append(x.key, i)
+	}
+	if parts > 0 {
+		if len(x.key) == 0 {
+			return &UsageError{fmt.Sprintf("%s is split by hash and has no range column", t.Source)}
+		}
+		x.hash = ranges.NewHasher(x.key)
+	}
+	if len(x.key) == 0 {
+		for _, c := range t.Columns {
+			if slices.Contains(t.Key, c.Name) && c.Source != "" {
+				x.key = append(x.key, at[c.Source])
+			}
+		}
+	}
+	return nil
+}
+
+// badRow is a row that can't go in.
+type badRow struct {
+	row    int32  // of its batch
+	part   int    // index into the job's parts
+	key    string // "id=7", empty for a table without a key
+	column string
+	reason string
+}
+
+// result is what apply makes of a batch.
+type result struct {
+	rows     *batch.Batch      // owns the batch it was made from
+	sel      []batch.Selection // by part
+	filtered int64
+	bad      []badRow
+}
+
+// apply takes a batch over and gives what goes to the target. parts are those
+// of the job, in the order of the selections wanted.
+func (x *transform) apply(in *batch.Batch, parts []ranges.Chunk) result {
+	var r result
+	var sel batch.Selection // nil = all
+	if x.filter != nil {
+		x.keep, x.exprBad = x.filter.Select(in, nil, x.keep[:0], x.exprBad[:0])
+		sel = x.keep
+		r.filtered = int64(in.Rows - sel.Len(in.Rows) - len(x.exprBad))
+		for _, b := range x.exprBad {
+			r.bad = append(r.bad, x.badRow(in, b.Row, "filter", b.Reason))
+		}
+	}
+	drop := map[int32]bool{}
+	reject := func(row int32, column, reason string) {
+		if !drop[row] {
+			drop[row] = true
+			r.bad = append(r.bad, x.badRow(in, row, column, reason))
+		}
+	}
+	for _, i := range x.texts.columns {
+		x.texts.check(in.Columns[i], sel, func(row int32, reason string) { reject(row, x.read[i], reason) })
+	}
+	b := x.pool.Builder()
+	for i := range x.columns {
+		o := &x.columns[i]
+		into := b.Column(i)
+		src := into
+		if o.value != nil {
+			if o.raw != nil {
+				o.raw.Reset()
+				src = o.raw
+			}
+			x.exprBad = o.value.Compute(in, sel, src, x.exprBad[:0])
+			for _, e := range x.exprBad {
+				reject(e.Row, o.name, e.Reason)
+			}
+		} else {
+			src = in.Columns[o.source]
+		}
+		if o.convert != nil {
+			x.convBad = o.convert.Convert(src, sel, into, x.convBad[:0])
+			for _, e := range x.convBad {
+				reject(e.Row, o.name, e.Reason)
+			}
+		}
+	}
+	out := b.SealOver(in, x.from)
+	r.sel = x.deal(in, sel, drop, parts)
+	if len(r.bad) > 0 && parts[0].Parts > 0 {
+		r.bad = x.place(r.bad, in, parts)
+	}
+	r.rows = out
+	return r
+}
+
+// deal gives each part its rows: all of sel but the dropped ones for a plain
+// chunk, by the hash of the key for the parts of a hash split.
+func (x *transform) deal(in *batch.Batch, sel batch.Selection, drop map[int32]bool, parts []ranges.Chunk) []batch.Selection {
+	out := make([]batch.Selection, len(parts))
+	if x.hash == nil || parts[0].Parts == 0 {
+		if sel == nil && len(drop) == 0 {
+			return out // nil: all rows
+		}
+		keep := make(batch.Selection, 0, sel.Len(in.Rows))
+		for i := range sel.Len(in.Rows) {
+			if row := int32(sel.Row(i)); !drop[row] {
+				keep = append(keep, row)
+			}
+		}
+		out[0] = keep
+		return out
+	}
+	x.ranges = x.hash.Ranges(in, sel, parts[0].Parts, x.ranges[:0])
+	byRange := make([]int, parts[0].Parts+1)
+	for i := range byRange {
+		byRange[i] = -1
+	}
+	for i, p := range parts {
+		byRange[p.Part] = i
+		out[i] = batch.Selection{}
+	}
+	for i := range sel.Len(in.Rows) {
+		row := int32(sel.Row(i))
+		if k := byRange[x.ranges[i]]; k >= 0 && !drop[row] {
+			out[k] = append(out[k], row)
+		}
+	}
+	return out
+}
+
+// place gives each bad row of a hash split to the part it hashes to, and
+// forgets those of parts that are not in this job.
+func (x *transform) place(bad []badRow, in *batch.Batch, parts []ranges.Chunk) []badRow {
+	kept := bad[:0]
+	for _, b := range bad {
+		x.ranges = x.hash.Ranges(in, batch.Selection{b.row}, parts[0].Parts, x.ranges[:0])
+		for i, p := range parts {
+			if p.Part == int(x.ranges[0]) {
+				b.part = i
+				kept = append(kept, b)
+			}
+		}
+	}
+	return kept
+}
+
+func (x *transform) badRow(in *batch.Batch, row int32, column, reason string) badRow {
+	var key []byte
+	for i, k := range x.key {
+		if i > 0 {
+			key = append(key, ' ')
+		}
+		key = append(append(key, x.read[k]...), '=')
+		if c := in.Columns[k]; c.IsNull(int(row)) {
+			key = append(key, "NULL"...)
+		} else {
+			key = batch.AppendText(key, c, int(row))
+		}
+	}
+	return badRow{row: row, key: string(key), column: column, reason: reason}
+}

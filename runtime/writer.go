@@ -1,0 +1,232 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"penstock/connectors"
+	"penstock/internal/event"
+	"penstock/internal/ranges"
+)
+
+// loader is one writer: a target connection that carries chunks.
+type loader struct {
+	p     *pipeline
+	table *table // the one w is open for
+	w     connectors.BulkWriter
+}
+
+// writer takes flights off the belt and commits them, until there are none.
+func (p *pipeline) writer(ctx context.Context) (err error) {
+	l := &loader{p: p}
+	defer func() { err = errors.Join(err, l.close()) }()
+	for f := p.belt.take(); f != nil; f = p.belt.take() {
+		err := l.load(ctx, f)
+		p.belt.done(f)
+		if err != nil && !errors.Is(err, errDrained) {
+			return err
+		}
+	}
+	return nil
+}
+
+// load commits the parts of a flight, each in a transaction of its own.
+func (l *loader) load(ctx context.Context, f *flight) error {
+	for i := range f.job.parts {
+		if err := l.part(ctx, f, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// part commits one chunk, again after transient errors: from memory while all
+// of it is there, else by reading it again.
+func (l *loader) part(ctx context.Context, f *flight, i int) error {
+	t, c := f.job.table, f.job.parts[i]
+	again := l.p.retrying(t, c)
+	for attempt := 1; ; attempt++ {
+		began := time.Now()
+		n, rows, err := l.once(ctx, f, i, attempt > 1)
+		if err == nil {
+			l.p.committed(t, c, n, rows, time.Since(began))
+			return nil
+		}
+		if errors.Is(err, errDrained) || f.dead {
+			return errors.Join(err, l.abort())
+		}
+		// The connection may be what is broken. Its transaction ends with it, and
+		// the next try asks the marker whether the chunk was committed after all.
+		_ = l.close()
+		if err := l.p.o.Backoff.wait(ctx, attempt, err, again); err != nil {
+			return fmt.Errorf("load %s %s: %w", t.name, c, err)
+		}
+	}
+}
+
+// once carries the chunk over in one transaction. It returns what was counted
+// on the way and the rows that are in the target by it.
+func (l *loader) once(ctx context.Context, f *flight, i int, retry bool) (counts, int64, error) {
+	t, c := f.job.table, f.job.parts[i]
+	if err := l.open(ctx, t); err != nil {
+		return counts{}, 0, err
+	}
+	m := connectors.Marker{Table: t.name, Generation: t.task.Generation, Chunk: c.ID}
+	done, err := l.w.Begin(ctx, m)
+	if err != nil {
+		return counts{}, 0, err
+	}
+	var n counts
+	var sent int64
+	write := func(pc *piece, part int) error {
+		sent += int64(pc.sel[part].Len(pc.rows.Rows))
+		if done {
+			return nil // counted, and there already
+		}
+		return l.w.Write(ctx, pc.rows, pc.sel[part])
+	}
+	if l.p.belt.onBelt(f, retry) {
+		n, err = l.fromBelt(f, i, write)
+	} else {
+		n, err = l.readAgain(ctx, t, c, write)
+	}
+	if err != nil {
+		return n, 0, err
+	}
+	if done {
+		return n, sent, nil
+	}
+	m.BadRows = int64(len(n.bad))
+	if err := l.p.discards.write(t, c, n.bad); err != nil {
+		return n, 0, err
+	}
+	rows, err := l.w.Commit(ctx, m)
+	if err != nil {
+		return n, 0, err
+	}
+	return n, rows, nil
+}
+
+// fromBelt writes the pieces that the flight's reader puts on the belt.
+func (l *loader) fromBelt(f *flight, part int, write func(*piece, int) error) (counts, error) {
+	b := l.p.belt
+	for k := 0; ; k++ {
+		pc, err := b.piece(f, k)
+		if err != nil {
+			return counts{}, err
+		}
+		if pc == nil {
+			break
+		}
+		if err := write(pc, part); err != nil {
+			return counts{}, err
+		}
+		b.written(f, k)
+	}
+	return f.counts.of(part), nil
+}
+
+// readAgain reads a chunk by itself and writes it as it comes, past the belt.
+func (l *loader) readAgain(ctx context.Context, t *table, c ranges.Chunk, write func(*piece, int) error) (counts, error) {
+	var n counts
+	err := l.p.scan(ctx, t, []ranges.Chunk{c}, func(pc *piece, d counts) error {
+		defer pc.rows.Release()
+		if l.p.draining() {
+			return errDrained
+		}
+		n.add(d)
+		return write(pc, 0)
+	})
+	return n, err
+}
+
+// of is the part's share: the first part carries what was read for all.
+func (c counts) of(part int) counts {
+	out := counts{}
+	if part == 0 {
+		out.read, out.filtered, out.bytes = c.read, c.filtered, c.bytes
+	}
+	for _, b := range c.bad {
+		if b.part == part {
+			out.bad = append(out.bad, b)
+		}
+	}
+	return out
+}
+
+func (l *loader) open(ctx context.Context, t *table) error {
+	if l.table == t {
+		return nil
+	}
+	if err := l.close(); err != nil {
+		return err
+	}
+	w, err := l.p.target.OpenLoad(ctx, t.load)
+	if err != nil {
+		return err
+	}
+	l.w, l.table = w, t
+	return nil
+}
+
+func (l *loader) abort() error {
+	if l.w == nil {
+		return nil
+	}
+	return l.w.Abort()
+}
+
+func (l *loader) close() error {
+	if l.w == nil {
+		return nil
+	}
+	err := errors.Join(l.w.Abort(), l.w.Close())
+	l.w, l.table = nil, nil
+	return err
+}
+
+// committed counts a chunk that is durable and sends its table on when it was
+// the last.
+func (p *pipeline) committed(t *table, c ranges.Chunk, n counts, rows int64, took time.Duration) {
+	t.mu.Lock()
+	t.ended = time.Now()
+	r := t.result
+	r.ChunksDone++
+	r.Read += n.read
+	r.Filtered += n.filtered
+	r.Bytes += n.bytes
+	r.Rows += rows
+	r.Bad += int64(len(n.bad))
+	for _, b := range n.bad {
+		if len(r.FirstBad) < 10 {
+			r.FirstBad = append(r.FirstBad, fmt.Sprintf("%s, column %s: %s", b.key, b.column, b.reason))
+		}
+	}
+	t.byRange[c.Range] += rows
+	t.left--
+	last := t.left == 0
+	t.mu.Unlock()
+	p.o.Events.Emit(event.ChunkCommitted{Pipeline: p.plan.Name, Table: t.name, Range: c.Range, Chunk: c.ID,
+		Read: n.read, Rows: rows, Bad: int64(len(n.bad)), Bytes: n.bytes, Took: took})
+	if last {
+		p.loaded <- t
+	}
+}
+
+// finisher runs the finishing steps of each table whose chunks are all there.
+func (p *pipeline) finisher(ctx context.Context) error {
+	for t := range p.loaded {
+		if err := p.target.Finish(ctx, t.load); err != nil {
+			return fmt.Errorf("finish %s: %w", t.name, err)
+		}
+		t.mu.Lock()
+		t.result.State = "loaded"
+		t.result.LoadedAt = time.Now().UTC().Format(time.RFC3339)
+		rows, bad := t.result.Rows+t.result.Before, t.result.Bad+t.result.BadBefore
+		t.mu.Unlock()
+		p.o.Events.Emit(event.TableLoaded{Pipeline: p.plan.Name, Table: t.name, Rows: rows, Bad: bad})
+	}
+	return nil
+}
