@@ -37,7 +37,9 @@ func (t *table) apply() {
 func (t *table) loadMode() {
 	a := t.spec.Apply
 	switch {
-	case !a.Mode.Set && len(t.caps.Modes) > 0:
+	case len(t.caps.Modes) == 0:
+		return // the pipeline's mode was refused
+	case !a.Mode.Set:
 		t.out.Apply.Mode = t.caps.Modes[0]
 		if len(t.caps.Modes) > 1 {
 			t.out.Apply.Why = "the target's fastest"

@@ -35,7 +35,7 @@ func (t *table) columns() {
 	for _, c := range cols {
 		t.column(c)
 	}
-	t.checkUnfed()
+	t.checkUnfed(cols)
 	t.reads(cols, filter)
 }
 
@@ -143,9 +143,15 @@ func (t *table) newColumns(blocks map[*schema.Column]*lang.Column) []column {
 func (t *table) checkNamesApart(cols []column) {
 	first := map[string]column{}
 	for _, c := range cols {
-		a, twice := first[c.name]
+		at := c.name
+		if t.dst != nil {
+			if dc := t.dst.Find(c.name); dc != nil {
+				at = dc.Name
+			}
+		}
+		a, twice := first[at]
 		if !twice {
-			first[c.name] = c
+			first[at] = c
 			continue
 		}
 		t.errorf(diag.ColumnCollision, c.at, c.name, "Two columns with one name",

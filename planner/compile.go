@@ -110,7 +110,7 @@ func (c *compiler) checkTargetsApart() {
 		id   string
 		name schema.Name
 	}
-	first := map[place]write{}
+	first, told := map[place]write{}, map[hcl.Range]bool{}
 	for _, w := range c.writes {
 		at := place{w.target.id, w.name}
 		a, twice := first[at]
@@ -118,6 +118,10 @@ func (c *compiler) checkTargetsApart() {
 			first[at] = w
 			continue
 		}
+		if told[w.at] {
+			continue // a pattern with one target says so once
+		}
+		told[w.at] = true
 		d := c.diags.Errorf(diag.TwoTablesOneTarget, w.at, "Two tables write to one target",
 			"%s and %s both go to %s of %s. Their rows could not be told apart when one of them is loaded again: give each its own target with `to`.",
 			a.source, w.source, w.name, w.target.id)

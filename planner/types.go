@@ -158,14 +158,17 @@ func (c column) label() string {
 	return c.spec.Label.V
 }
 
-// checkUnfed refuses a target column that must have a value and gets none.
-func (t *table) checkUnfed() {
+// checkUnfed refuses a target column that must have a value and gets none. A
+// column that has an error of its own counts as fed.
+func (t *table) checkUnfed(cols []column) {
 	if t.dst == nil {
 		return
 	}
 	fed := map[string]bool{}
-	for _, c := range t.out.Columns {
-		fed[c.Name] = true
+	for _, c := range cols {
+		if dc := t.dst.Find(c.name); dc != nil {
+			fed[dc.Name] = true
+		}
 	}
 	for _, c := range t.dst.Columns {
 		if !fed[c.Name] && !c.Nullable && c.Default == "" && !c.Identity && c.Generated == "" {
