@@ -64,7 +64,7 @@ func notBuilt() []connectors.Statement {
 func (p *pipeline) prepare(t *plan.Table, after []string) string {
 	s := plan.Stage{ID: "prepare " + t.Source.String(), Kind: plan.StagePrepare, Table: t.Source.String(), After: after, Parallel: 1}
 	if x := p.target.def.Target.Explain; x != nil {
-		s.Statements = x.Prepare(p.out.Load(t))
+		s.Statements = x.Prepare(p.out.BareLoad(t))
 	} else {
 		s.Statements, s.NotBuilt = notBuilt(), true
 	}
@@ -98,7 +98,7 @@ func (p *pipeline) applyStage(extracts, after []string) {
 			break
 		}
 		t := &p.out.Tables[i]
-		s.Loads = append(s.Loads, plan.TableStatements{Table: t.Source.String(), Statements: x.Insert(p.out.Load(t))})
+		s.Loads = append(s.Loads, plan.TableStatements{Table: t.Source.String(), Statements: x.Insert(p.out.BareLoad(t))})
 	}
 	if x == nil {
 		s.Statements, s.NotBuilt = notBuilt(), true
@@ -110,7 +110,7 @@ func (p *pipeline) finish(t *plan.Table) string {
 	name := t.Source.String()
 	s := plan.Stage{ID: "finish " + name, Kind: plan.StageFinish, Table: name, After: []string{"extract " + name}, Parallel: 1}
 	if x := p.target.def.Target.Explain; x != nil {
-		s.Statements = x.Finish(p.out.Load(t))
+		s.Statements = x.Finish(p.out.BareLoad(t))
 	} else {
 		s.Statements, s.NotBuilt = notBuilt(), true
 	}

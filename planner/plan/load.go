@@ -25,17 +25,23 @@ func (p *Pipeline) Stage(kind StageKind, table string) *Stage {
 	return nil
 }
 
-// Load is table t of p as its target sees it, with the plan's statements.
-func (p *Pipeline) Load(t *Table) connectors.Load {
-	name := t.Source.String()
+// BareLoad is table t of p as its target sees it, without the statements: what
+// they are written from.
+func (p *Pipeline) BareLoad(t *Table) connectors.Load {
 	l := connectors.Load{
-		Source: name, Table: t.Target, Key: t.Key, Create: t.Create,
+		Source: t.Source.String(), Table: t.Target, Key: t.Key, Create: t.Create,
 		Existing: connectors.Existing(t.Existing), Mode: t.Apply.Mode, Indexes: t.Apply.Indexes,
 		Digest: t.Digest, Definition: string(p.Definition(t)),
 	}
 	for _, c := range t.Columns {
 		l.Columns = append(l.Columns, connectors.TargetColumn{Name: c.Name, Native: c.Native, Type: c.Type, Nullable: c.Nullable})
 	}
+	return l
+}
+
+// Load is BareLoad with the plan's statements.
+func (p *Pipeline) Load(t *Table) connectors.Load {
+	l, name := p.BareLoad(t), t.Source.String()
 	if s := p.Stage(StagePrepare, name); s != nil {
 		l.Prepare = texts(s.Statements)
 	}
