@@ -6,19 +6,34 @@ import (
 	"penstock/internal/schema"
 )
 
-// fallible reports whether computing n may make a row bad. Where it can't, the
-// right side of and and or is computed for all rows at once, and n may be
-// printed as SQL, whose errors and roundings are others.
-func fallible(n *node) bool {
+// span64 is the least and the greatest value of an integer node; known is false
+// where it is no integer, may overflow, or may divide by zero.
+type span64 struct {
+	lo, hi int64
+	known  bool
+}
+
+// settle finds, from the leaves up, what the values of each node may be and
+// which nodes may make a row bad. Where the right side of and and or can't, it
+// is computed for all rows at once; and only what can't is printed as SQL,
+// whose errors and roundings are others.
+func (n *node) settle() {
 	for _, a := range n.args {
-		if fallible(a) {
-			return true
-		}
+		a.settle()
 	}
+	n.span = n.bounds()
+	n.ownFault = n.faulty()
+	n.fallible = n.ownFault
+	for _, a := range n.args {
+		n.fallible = n.fallible || a.fallible
+	}
+}
+
+// faulty reports whether n may fail though its operands did not.
+func (n *node) faulty() bool {
 	switch n.kind {
 	case kArith, kNegate:
-		_, _, ok := bounds(n)
-		return !ok
+		return !n.span.known
 	case kConcat:
 		return true // of texts of which each fits, the sum may not
 	case kCompare, kIn:
@@ -33,100 +48,79 @@ func fallible(n *node) bool {
 	case kCall:
 		switch n.fn {
 		case "abs", "round":
-			_, _, ok := bounds(n)
-			return !ok && !n.typ.IsFloat()
+			return !n.span.known && !n.typ.IsFloat()
 		case "int":
 			return !n.args[0].typ.IsInteger()
 		case "float":
-			return n.args[0].typ.Kind == schema.Text || n.args[0].typ.Kind == schema.Decimal
+			return n.args[0].typ.Kind == schema.Text || wide(n.args[0].typ)
 		}
 	}
 	return false
 }
 
-// bounds are the least and the greatest value of an integer node; ok is false
-// where it is no integer, may overflow, or may divide by zero.
-func bounds(n *node) (lo, hi int64, ok bool) {
+func (n *node) bounds() span64 {
 	if !n.typ.IsInteger() {
-		return 0, 0, false
+		return span64{}
 	}
-	lo, hi = n.typ.Kind.IntRange()
+	lo, hi := n.typ.Kind.IntRange()
 	switch n.kind {
 	case kConst:
-		if n.lit.null {
-			return 0, 0, true
-		}
-		return n.lit.i, n.lit.i, true
+		return span64{n.lit.i, n.lit.i, true} // of NULL, 0 is as good as any
 	case kCond, kCoalesce:
-		branches := n.args[len(n.args)-2:]
-		alo, ahi, aok := bounds(branches[0])
-		blo, bhi, bok := bounds(branches[1])
-		return min(alo, blo), max(ahi, bhi), aok && bok
+		a, b := n.args[len(n.args)-2].span, n.args[len(n.args)-1].span
+		return span64{min(a.lo, b.lo), max(a.hi, b.hi), a.known && b.known}
 	case kCast:
-		return bounds(n.args[0])
+		return n.args[0].span
 	case kNegate:
-		lo, hi, ok = bounds(n.args[0])
-		return -hi, -lo, ok && lo != -1<<63
+		a := n.args[0].span
+		return span64{-a.hi, -a.lo, a.known && a.lo != -1<<63}
 	case kCall:
-		switch n.fn {
-		case "len":
-			return 0, 1 << 31, true
-		case "int", "round":
-			if n.args[0].typ.IsInteger() {
-				return bounds(n.args[0])
-			}
-		case "abs":
-			lo, hi, ok = bounds(n.args[0])
-			if !ok || lo == -1<<63 {
-				return 0, 0, false
-			}
-			return 0, max(hi, -lo), true
+		a := n.args[0].span
+		switch {
+		case n.fn == "len":
+			return span64{0, 1 << 31, true}
+		case n.fn == "abs":
+			return span64{0, max(a.hi, -a.lo), a.known && a.lo != -1<<63}
+		case n.args[0].typ.IsInteger(): // int, round
+			return a
 		}
 	case kArith:
-		return arithBounds(n)
+		return arithBounds(n.fn, n.args[0].span, n.args[1].span)
 	}
-	return lo, hi, true
+	return span64{lo, hi, true}
 }
 
-func arithBounds(n *node) (lo, hi int64, ok bool) {
-	alo, ahi, aok := bounds(n.args[0])
-	blo, bhi, bok := bounds(n.args[1])
-	if !aok || !bok {
-		return 0, 0, false
+func arithBounds(op string, a, b span64) span64 {
+	if !a.known || !b.known {
+		return span64{}
 	}
-	switch n.fn {
+	switch op {
 	case "+":
-		lo, lok := addInt(alo, blo)
-		hi, hok := addInt(ahi, bhi)
-		return lo, hi, lok && hok
+		lo, lok := addInt(a.lo, b.lo)
+		hi, hok := addInt(a.hi, b.hi)
+		return span64{lo, hi, lok && hok}
 	case "-":
-		lo, lok := subInt(alo, bhi)
-		hi, hok := subInt(ahi, blo)
-		return lo, hi, lok && hok
+		lo, lok := subInt(a.lo, b.hi)
+		hi, hok := subInt(a.hi, b.lo)
+		return span64{lo, hi, lok && hok}
 	case "*":
-		lo, hi = 1<<63-1, -1<<63
-		for _, a := range []int64{alo, ahi} {
-			for _, b := range []int64{blo, bhi} {
-				v, fits := mulInt(a, b)
-				if !fits {
-					return 0, 0, false
-				}
-				lo, hi = min(lo, v), max(hi, v)
+		out := span64{1<<63 - 1, -1 << 63, true}
+		for _, p := range []int64{a.lo, a.hi} {
+			for _, q := range []int64{b.lo, b.hi} {
+				v, fits := mulInt(p, q)
+				out = span64{min(out.lo, v), max(out.hi, v), out.known && fits}
 			}
 		}
-		return lo, hi, true
+		return out
 	}
-	if blo <= 0 && bhi >= 0 || alo == -1<<63 {
-		return 0, 0, false
+	if b.lo <= 0 && b.hi >= 0 || a.lo == -1<<63 {
+		return span64{}
 	}
-	m := max(ahi, -alo)
-	if n.fn == "%" {
-		if blo == -1<<63 {
-			return -m, m, true
-		}
-		m = min(m, max(bhi, -blo))
+	m := max(a.hi, -a.lo)
+	if op == "%" && b.lo != -1<<63 {
+		m = min(m, max(b.hi, -b.lo))
 	}
-	return -m, m, true
+	return span64{-m, m, true}
 }
 
 func addInt(a, b int64) (int64, bool) {

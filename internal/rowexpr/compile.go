@@ -24,9 +24,9 @@ func (c *compiler) compile(n *node) op {
 	case kNot:
 		return &notOp{x: arg(0)}
 	case kAnd:
-		return &junctionOp{l: arg(0), r: arg(1), table: &andTable, decided: no, narrow: fallible(n.args[1])}
+		return &junctionOp{l: arg(0), r: arg(1), table: &andTable, decided: no, narrow: n.args[1].fallible}
 	case kOr:
-		return &junctionOp{l: arg(0), r: arg(1), table: &orTable, decided: yes, narrow: fallible(n.args[1])}
+		return &junctionOp{l: arg(0), r: arg(1), table: &orTable, decided: yes, narrow: n.args[1].fallible}
 	case kCompare:
 		l, r := fit(n.args[0], n.args[1])
 		return &compareOp{l: c.compile(l), r: c.compile(r), comparison: newComparison(n.cmp, l.typ, r.typ, n)}
@@ -39,7 +39,7 @@ func (c *compiler) compile(n *node) op {
 	case kArith:
 		switch n.typ.Storage() {
 		case schema.StoreInt:
-			return &intArithOp{l: arg(0), r: arg(1), fn: n.fn[0], safe: !fallible(n), overflow: "integer overflow in " + show(n), zero: "division by zero in " + show(n)}
+			return &intArithOp{l: arg(0), r: arg(1), fn: n.fn[0], safe: !n.ownFault, overflow: "integer overflow in " + show(n), zero: "division by zero in " + show(n)}
 		case schema.StoreFloat:
 			return &floatArithOp{l: arg(0), r: arg(1), fn: n.fn[0], overflow: "out of range of a double in " + show(n), zero: "division by zero in " + show(n)}
 		}

@@ -85,15 +85,17 @@ func compareDecimals(a decimal128.Num, sa int, b decimal128.Num, sb int) int {
 
 // decimals is memory for what does not fit 128 bits.
 type decimals struct {
-	a, b, c big.Int
-	wide    wideMemory
+	a, b, c, low big.Int
+	wide         wideMemory
 }
 
-func setBig(z *big.Int, v decimal128.Num) *big.Int {
+var bigOne = big.NewInt(1)
+
+func (d *decimals) set(z *big.Int, v decimal128.Num) *big.Int {
 	m := v.Abs()
 	z.SetUint64(uint64(m.HighBits()))
 	z.Lsh(z, 64)
-	z.Or(z, new(big.Int).SetUint64(m.LowBits()))
+	z.Or(z, d.low.SetUint64(m.LowBits()))
 	if v.Sign() < 0 {
 		z.Neg(z)
 	}
@@ -108,12 +110,12 @@ func (d *decimals) divide(a, b decimal128.Num, k int, rounded bool) decimal128.N
 }
 
 func (d *decimals) quotient(a, b decimal128.Num, k int, rounded bool) (decimal128.Num, bool) {
-	x, y := setBig(&d.a, a), setBig(&d.b, b)
+	x, y := d.set(&d.a, a), d.set(&d.b, b)
 	for ; k > 0; k -= min(k, 38) {
-		x.Mul(x, setBig(&d.c, power(min(k, 38))))
+		x.Mul(x, d.set(&d.c, power(min(k, 38))))
 	}
 	for ; k < 0; k += min(-k, 38) {
-		y.Mul(y, setBig(&d.c, power(min(-k, 38))))
+		y.Mul(y, d.set(&d.c, power(min(-k, 38))))
 	}
 	negative := x.Sign()*y.Sign() < 0
 	x.Abs(x)
@@ -121,7 +123,7 @@ func (d *decimals) quotient(a, b decimal128.Num, k int, rounded bool) (decimal12
 	rest := &d.c
 	x.QuoRem(x, y, rest)
 	if rounded && rest.Lsh(rest, 1).Cmp(y) >= 0 {
-		x.Add(x, big.NewInt(1))
+		x.Add(x, bigOne)
 	}
 	if x.BitLen() > 127 {
 		return decimal128.Num{}, false
@@ -144,9 +146,9 @@ func (d *decimals) compareFloat(a decimal128.Num, scale int, f float64) int {
 		return s
 	}
 	fraction, exponent := math.Frexp(f)
-	x, y := setBig(&d.a, a), d.b.SetInt64(int64(fraction*(1<<53)))
+	x, y := d.set(&d.a, a), d.b.SetInt64(int64(fraction*(1<<53)))
 	exponent -= 53
-	y.Mul(y, setBig(&d.c, power(scale)))
+	y.Mul(y, d.set(&d.c, power(scale)))
 	if exponent >= 0 {
 		y.Lsh(y, uint(exponent))
 	} else {
@@ -221,9 +223,9 @@ func (o *decimalArithOp) value(d *decimals, a, b decimal128.Num) (decimal128.Num
 }
 
 func (o *decimalArithOp) remainder(d *decimals, a, b decimal128.Num) (decimal128.Num, bool) {
-	x, y := setBig(&d.a, a), setBig(&d.b, b)
-	x.Mul(x, setBig(&d.c, power(o.so-o.sa)))
-	y.Mul(y, setBig(&d.c, power(o.so-o.sb)))
+	x, y := d.set(&d.a, a), d.set(&d.b, b)
+	x.Mul(x, d.set(&d.c, power(o.so-o.sa)))
+	y.Mul(y, d.set(&d.c, power(o.so-o.sb)))
 	x.Rem(x, y)
 	return decimal128.FromBigInt(x), x.BitLen() <= 127
 }

@@ -49,6 +49,7 @@ func Compile(src string, columns []schema.Column) (*Expr, []Problem) {
 	if len(c.problems) > 0 {
 		return nil, c.problems
 	}
+	root.settle()
 	e := &Expr{root: root}
 	e.from, e.to = s.span(s.tree)
 	for i, used := range c.used {

@@ -176,7 +176,10 @@ func valueText(c *batch.Column, i int) string {
 	return string(appendText(nil, c.Type, &vec{ints: c.Ints, floats: c.Floats, decs: c.Decimals, nanos: c.Nanos, index: -1}, i))
 }
 
-func one(t testing.TB, src string, r row) string { t.Helper(); return compute(t, src, []row{r}, nil)[0] }
+func one(t testing.TB, src string, r row) string {
+	t.Helper()
+	return compute(t, src, []row{r}, nil)[0]
+}
 
 // badReason reports that got is a bad row whose reason begins so.
 func badReason(got, want string) bool {

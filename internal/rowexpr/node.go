@@ -48,6 +48,10 @@ type node struct {
 	re   *regexp.Regexp // kMatches
 	lit  literal        // kConst
 	text string         // kConst: how it is printed
+
+	span     span64 // what settle finds
+	ownFault bool   // may make a row bad by itself
+	fallible bool   // it, or a part of it
 }
 
 // literal is a constant of a node's type. A NULL constant has null set.

@@ -175,15 +175,6 @@ func (c *checker) mismatch(at, left, right ast.Node, a, b *node) {
 	p.Detail = fmt.Sprintf("%s is %s, %s is %s. Nothing is converted silently: use int(), float() or string().", show(a), a.typ, show(b), b.typ)
 }
 
-// show is a node in a message.
-func show(n *node) string {
-	s := n.print(0)
-	if len(s) > 40 {
-		return s[:37] + "..."
-	}
-	return s
-}
-
 // adapt turns a literal into the type of the other side: text into a date, a
 // time or a uuid; a decimal into the nearest double, since a double compared
 // exactly with 0.1 would never be equal to it.

@@ -3,6 +3,7 @@ package rowexpr
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/expr-lang/expr/parser/utils"
 )
@@ -10,7 +11,34 @@ import (
 // String is the expression in its one form: columns in the catalog's spelling,
 // and, or and not for their signs, parentheses where they are needed. It reads
 // back as the same expression, so that it may stand in plans and digests.
-func (e *Expr) String() string { return e.root.print(0) }
+func (e *Expr) String() string {
+	p := printer{limit: 1 << 30}
+	p.node(e.root, 0)
+	return p.String()
+}
+
+// show is a node in a message.
+func show(n *node) string {
+	p := printer{limit: 40}
+	p.node(n, 0)
+	s := p.String()
+	if utf8.RuneCountInString(s) > 40 {
+		return string([]rune(s)[:37]) + "..."
+	}
+	return s
+}
+
+// printer writes at least limit bytes of an expression, if it has so many.
+type printer struct {
+	strings.Builder
+	limit int
+}
+
+func (p *printer) words(words ...string) {
+	for _, w := range words {
+		p.WriteString(w)
+	}
+}
 
 // Levels of binding, as in the parser.
 const (
@@ -60,72 +88,98 @@ func (n *node) binding() int {
 	return bindPostfix
 }
 
-// print writes n, in parentheses when it binds less tightly than level.
-func (n *node) print(level int) string {
-	if n.kind == kCast {
-		return n.args[0].print(level)
+// node writes n, in parentheses when it binds less tightly than level.
+func (p *printer) node(n *node, level int) {
+	if p.Len() > p.limit {
+		return
 	}
-	s := n.bare()
+	if n.kind == kCast {
+		p.node(n.args[0], level)
+		return
+	}
 	// The parser wants a ?? b in parentheses beside any other operator.
 	if n.binding() < level || n.kind == kCoalesce && level > bindCond && level != bindCoalesce {
-		return "(" + s + ")"
+		p.words("(")
+		p.bare(n)
+		p.words(")")
+		return
 	}
-	return s
+	p.bare(n)
 }
 
-func (n *node) bare() string {
-	arg := func(i, level int) string { return n.args[i].print(level) }
+// infix writes a binary operator; its sides bind at least as tightly as left and right.
+func (p *printer) infix(n *node, op string, left, right int) {
+	p.node(n.args[0], left)
+	p.words(" ", op, " ")
+	p.node(n.args[1], right)
+}
+
+func (p *printer) bare(n *node) {
 	switch n.kind {
 	case kColumn:
-		return columnText(n.name)
+		p.words(columnText(n.name))
 	case kConst:
-		return n.text
+		p.words(n.text)
 	case kNot:
-		return "not " + arg(0, bindNot)
+		p.words("not ")
+		p.node(n.args[0], bindNot)
 	case kAnd:
-		return arg(0, bindAnd) + " and " + arg(1, bindAnd)
+		p.infix(n, "and", bindAnd, bindAnd)
 	case kOr:
-		return arg(0, bindOr) + " or " + arg(1, bindOr)
+		p.infix(n, "or", bindOr, bindOr)
 	case kCompare:
-		return arg(0, bindCompare+1) + " " + n.cmp.String() + " " + arg(1, bindCompare+1)
+		p.infix(n, n.cmp.String(), bindCompare+1, bindCompare+1)
 	case kIsNull:
+		p.node(n.args[0], bindCompare+1)
 		if n.neg {
-			return arg(0, bindCompare+1) + " != nil"
+			p.words(" != nil")
+		} else {
+			p.words(" == nil")
 		}
-		return arg(0, bindCompare+1) + " == nil"
 	case kIn:
-		var list []string
-		for i := range n.args[1:] {
-			list = append(list, arg(i+1, 0))
+		p.node(n.args[0], bindCompare+1)
+		p.words(n.negated(" in ["))
+		for i, item := range n.args[1:] {
+			if i > 0 {
+				p.words(", ")
+			}
+			p.node(item, 0)
 		}
-		return arg(0, bindCompare+1) + n.negated(" in [") + strings.Join(list, ", ") + "]"
+		p.words("]")
 	case kMatches:
-		return arg(0, bindCompare+1) + n.negated(" matches ") + n.text
-	case kArith, kConcat:
-		op := "+"
-		if n.kind == kArith {
-			op = n.fn
-		}
-		return arg(0, n.binding()) + " " + op + " " + arg(1, n.binding()+1)
+		p.node(n.args[0], bindCompare+1)
+		p.words(n.negated(" matches "), n.text)
+	case kArith:
+		p.infix(n, n.fn, n.binding(), n.binding()+1)
+	case kConcat:
+		p.infix(n, "+", bindAdd, bindAdd+1)
 	case kNegate:
-		return "-" + arg(0, bindSign+1)
+		p.words("-")
+		p.node(n.args[0], bindSign+1)
 	case kCoalesce:
-		return arg(0, bindCoalesce) + " ?? " + arg(1, bindCoalesce+1)
+		p.infix(n, "??", bindCoalesce, bindCoalesce+1)
 	case kCond:
-		return arg(0, bindCond+1) + " ? " + arg(1, 0) + " : " + arg(2, 0)
+		p.node(n.args[0], bindCond+1)
+		p.words(" ? ")
+		p.node(n.args[1], 0)
+		p.words(" : ")
+		p.node(n.args[2], 0)
 	case kSlice:
-		lo, hi := "", ""
+		p.node(n.args[0], bindPostfix)
+		p.words("[")
 		if n.lo != 0 {
-			lo = strconv.FormatInt(n.lo, 10)
+			p.words(strconv.FormatInt(n.lo, 10))
 		}
+		p.words(":")
 		if n.hi != maxBound {
-			hi = strconv.FormatInt(n.hi, 10)
+			p.words(strconv.FormatInt(n.hi, 10))
 		}
-		return arg(0, bindPostfix) + "[" + lo + ":" + hi + "]"
+		p.words("]")
 	case kCall:
-		return n.fn + "(" + arg(0, 0) + ")"
+		p.words(n.fn, "(")
+		p.node(n.args[0], 0)
+		p.words(")")
 	}
-	return "?"
 }
 
 func (n *node) negated(word string) string {

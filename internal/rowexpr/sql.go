@@ -64,7 +64,7 @@ func (p *sqlPrinter) give() string {
 }
 
 func (p *sqlPrinter) print(n *node) string {
-	if p.unproven || fallible(n) && n.kind != kConcat && !shielded(n) {
+	if p.unproven || n.ownFault && n.kind != kConcat {
 		return p.give()
 	}
 	switch n.typ.Kind {
@@ -147,17 +147,6 @@ func (p *sqlPrinter) print(n *node) string {
 		}
 	}
 	return p.give()
-}
-
-// shielded reports a node whose own value can't fail though a part may: the
-// parts answer for themselves.
-func shielded(n *node) bool {
-	for _, a := range n.args {
-		if fallible(a) {
-			return true
-		}
-	}
-	return false
 }
 
 // side is a side of a comparison. Which kinds may meet is decided here: SQL
