@@ -3,6 +3,7 @@ package lang
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 
 	"penstock/internal/diag"
@@ -22,16 +23,26 @@ var secretURL = regexp.MustCompile(`://[^/@:\s"']+:([^/@\s"'$]+)@`)
 
 var reference = regexp.MustCompile(`^["']?(?:(?:env|file)\s*\(|var\.|local\.|\$\{|[|>{\[]|true\b|false\b|null\b)`)
 
+// secretWords are looked for before the patterns are tried, which are slow.
+var secretWords = [][]byte{[]byte("passw"), []byte("passphrase"), []byte("secret"), []byte("token"), []byte("credential"), []byte("private_key"), []byte("api_key"), []byte("://")}
+
 // masked copies a file with what looks like a secret replaced.
 func masked(src []byte) []byte {
 	out := bytes.Clone(src)
-	for _, m := range secretLine.FindAllSubmatchIndex(src, -1) {
-		if v := src[m[2]:m[3]]; !reference.Match(v) {
-			hide(out, m[2], m[3])
+	at := 0
+	for line := range bytes.Lines(src) {
+		lower := bytes.ToLower(line)
+		if slices.ContainsFunc(secretWords, func(w []byte) bool { return bytes.Contains(lower, w) }) {
+			for _, m := range secretLine.FindAllSubmatchIndex(line, -1) {
+				if v := line[m[2]:m[3]]; !reference.Match(v) {
+					hide(out, at+m[2], at+m[3])
+				}
+			}
+			for _, m := range secretURL.FindAllSubmatchIndex(line, -1) {
+				hide(out, at+m[2], at+m[3])
+			}
 		}
-	}
-	for _, m := range secretURL.FindAllSubmatchIndex(src, -1) {
-		hide(out, m[2], m[3])
+		at += len(line)
 	}
 	return out
 }

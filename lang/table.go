@@ -20,16 +20,19 @@ func (r *reader) tables(spec *Spec, p *Pipeline, c content) {
 	if b := c.block("defaults"); b != nil {
 		r.common(spec, p, defaults, r.content(b.Body, r.header(b), c.shape.block("defaults").in))
 	}
-	for _, b := range c.blocks("table") {
+	blocks := c.blocks("table")
+	byLabel := make(map[string]*Table, len(blocks))
+	for _, b := range blocks {
 		t := r.table(spec, p, defaults, b, c.shape.block("table").in)
-		if i := slices.IndexFunc(p.Tables, func(o *Table) bool { return o.Label.V == t.Label.V }); i >= 0 {
+		if first := byLabel[t.Label.V]; first != nil {
 			d := r.diags.Errorf(diag.Duplicate, t.Label.Range, fmt.Sprintf("Duplicate table %q", t.Label.V), "A table is written once in a pipeline. Merge the two blocks, or put this one into another pipeline.")
-			d.Related = []diag.Related{{Message: "the first one", Range: p.Tables[i].Label.Range}}
+			d.Related = []diag.Related{{Message: "the first one", Range: first.Label.Range}}
 			continue
 		}
+		byLabel[t.Label.V] = t
 		p.Tables = append(p.Tables, t)
 	}
-	if len(c.blocks("table")) == 0 {
+	if len(blocks) == 0 {
 		r.diags.Errorf(diag.MissingBlock, c.head, `Missing block "table"`, "The pipeline moves no table. Write a table block for each one, or one with a pattern such as \"SCHEMA.*\".")
 	}
 }
