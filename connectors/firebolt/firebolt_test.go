@@ -54,6 +54,7 @@ func TestRender(t *testing.T) {
 		{dec(10, 2), "NUMERIC(10,2)"},
 		{dec(5, -2), "INTEGER"},
 		{dec(3, 5), "NUMERIC(5,5)"},
+		{schema.Type{Kind: schema.Decimal, Floating: true}, "DOUBLE PRECISION"},
 		{schema.Of(schema.Int16), "INTEGER"},
 		{schema.Of(schema.UUID), "TEXT"},
 		{schema.Of(schema.Time), "TEXT"},

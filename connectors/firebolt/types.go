@@ -57,7 +57,7 @@ func (types) Parse(native string) (schema.Type, error) {
 // Render names the type of a column for every value of t. There are no short
 // integers, no time of day and no UUID; a type without a length limit stands
 // for those with one. Digits of a second past the sixth have no place, which
-// Fit calls lossy.
+// Fit calls lossy, and a floating decimal is a double, which Fit calls checked.
 func (types) Render(t schema.Type) (string, error) {
 	switch t.Kind {
 	case schema.Bool:
@@ -87,6 +87,9 @@ func (types) Render(t schema.Type) (string, error) {
 }
 
 func renderDecimal(t schema.Type) (string, error) {
+	if t.Floating {
+		return "DOUBLE PRECISION", nil // every value is tested by its shortest decimal
+	}
 	if t.Precision == 0 {
 		return "", fmt.Errorf("a number without a declared precision may need more digits than any type of Firebolt has: write `type = \"NUMERIC(38,9)\"` with the scale that its values need, which tests every value, `type = \"DOUBLE PRECISION\"` for 15 to 17 digits, or `type = \"TEXT\"`")
 	}

@@ -22,9 +22,9 @@ var simple = map[string]schema.Type{
 	"BINARY_DOUBLE": schema.Of(schema.Float64),
 	// ANSI names of NUMBERs with a binary precision. They are exact decimals:
 	// FLOAT(126) has up to 38 digits, more than a double.
-	"FLOAT":            schema.Of(schema.Decimal),
-	"REAL":             schema.Of(schema.Decimal),
-	"DOUBLE PRECISION": schema.Of(schema.Decimal),
+	"FLOAT":            {Kind: schema.Decimal, Floating: true},
+	"REAL":             {Kind: schema.Decimal, Floating: true},
+	"DOUBLE PRECISION": {Kind: schema.Decimal, Floating: true},
 	"INTEGER":          {Kind: schema.Decimal, Precision: 38},
 	"INT":              {Kind: schema.Decimal, Precision: 38},
 	"SMALLINT":         {Kind: schema.Decimal, Precision: 38},
@@ -152,6 +152,8 @@ func (types) Render(t schema.Type) (string, error) {
 		switch {
 		case t.Precision > 38:
 			return "", fmt.Errorf("%s has more than the 38 digits of a NUMBER: write `type = \"NUMBER\"`, which tests every value, or `type = \"VARCHAR2(%d)\"`", t, t.Precision+2)
+		case t.Floating:
+			return "FLOAT(126)", nil
 		case t.Precision == 0:
 			return "NUMBER", nil
 		case t.Scale == 0:

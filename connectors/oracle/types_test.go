@@ -23,7 +23,7 @@ func TestParse(t *testing.T) {
 		{"NUMBER(3,5)", schema.Type{Kind: schema.Decimal, Precision: 3, Scale: 5}},
 		{"INTEGER", schema.Type{Kind: schema.Decimal, Precision: 38}},
 		{"DECIMAL", schema.Type{Kind: schema.Decimal, Precision: 38}},
-		{"FLOAT(126)", schema.Of(schema.Decimal)},
+		{"FLOAT(126)", schema.Type{Kind: schema.Decimal, Floating: true}},
 		{"BINARY_DOUBLE", schema.Of(schema.Float64)},
 		{"BINARY_FLOAT", schema.Of(schema.Float32)},
 		{"VARCHAR2(50)", schema.Type{Kind: schema.Text, Length: 50}},
@@ -76,7 +76,7 @@ func TestParseSaysWhatToDoInstead(t *testing.T) {
 }
 
 func TestEveryParsedTypeRendersAsOneThatHoldsIt(t *testing.T) {
-	for _, native := range []string{"NUMBER", "NUMBER(5)", "NUMBER(10,2)", "NUMBER(5,-2)", "BINARY_FLOAT", "BINARY_DOUBLE", "VARCHAR2(50 CHAR)", "CHAR(3 CHAR)", "CLOB", "RAW(16)", "BLOB", "DATE", "TIMESTAMP(9)", "TIMESTAMP(6) WITH TIME ZONE"} {
+	for _, native := range []string{"NUMBER", "FLOAT(126)", "NUMBER(5)", "NUMBER(10,2)", "NUMBER(5,-2)", "BINARY_FLOAT", "BINARY_DOUBLE", "VARCHAR2(50 CHAR)", "CHAR(3 CHAR)", "CLOB", "RAW(16)", "BLOB", "DATE", "TIMESTAMP(9)", "TIMESTAMP(6) WITH TIME ZONE"} {
 		from, err := types{}.Parse(native)
 		if err != nil {
 			t.Fatal(err)

@@ -159,6 +159,9 @@ func (types) Render(t schema.Type) (string, error) {
 }
 
 func renderDecimal(t schema.Type) (string, error) {
+	if t.Floating {
+		return "float(53)", nil
+	}
 	if t.Precision == 0 {
 		return "", fmt.Errorf("a decimal without precision has no type of SQL Server: write `type = \"decimal(38,9)\"` with the scale that its values need, or `type = \"nvarchar(200)\"`")
 	}

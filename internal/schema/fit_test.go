@@ -42,6 +42,8 @@ func TestFit(t *testing.T) {
 		{dec(15, 4), of(Float64), FitExact},
 		{dec(16, 4), of(Float64), FitChecked},
 		{dec(0, 0), of(Float64), FitChecked},
+		{Type{Kind: Decimal, Floating: true}, of(Float64), FitChecked},
+		{Type{Kind: Decimal, Floating: true}, dec(0, 0), FitExact},
 		{dec(5, 2), dec(5, 2), FitExact},
 		{dec(5, 2), dec(7, 4), FitExact},
 		{dec(5, 2), dec(6, 4), FitChecked},

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ParseType reads what Type.String writes: int64, decimal(38,2), text(50),
-// fixed text(3), timestamp(9). It is the type notation of endpoints that have
+// ParseType reads what Type.String writes: int64, decimal(38,2), floating
+// decimal, text(50), fixed text(3), timestamp(9). It is the type notation of endpoints that have
 // none of their own.
 func ParseType(s string) (Type, error) {
 	word, args, err := typeArgs(s)
@@ -15,12 +15,13 @@ func ParseType(s string) (Type, error) {
 		return Type{}, err
 	}
 	word, fixed := strings.CutPrefix(word, "fixed ")
+	word, floating := strings.CutPrefix(word, "floating ")
 	var k Kind
 	if err := k.UnmarshalText([]byte(word)); err != nil || k == Invalid {
 		return Type{}, fmt.Errorf("%q is no type: there are %s", s, strings.Join(kindNames[Bool:], ", "))
 	}
 	t := Of(k)
-	t.Fixed = fixed
+	t.Fixed, t.Floating = fixed, floating
 	most := 0
 	switch k {
 	case Decimal:
@@ -33,6 +34,9 @@ func ParseType(s string) (Type, error) {
 	}
 	if fixed && (k != Text && k != Bytes || len(args) == 0) {
 		return Type{}, fmt.Errorf("%q: fixed is said of text(n) and bytes(n)", s)
+	}
+	if floating && (k != Decimal || len(args) > 0) {
+		return Type{}, fmt.Errorf("%q: floating is said of decimal without brackets", s)
 	}
 	if len(args) == 0 {
 		return t, nil
