@@ -77,6 +77,9 @@ func fieldsOf(t reflect.Type) []field {
 				panic(fmt.Sprintf("lang: field %s.%s: unknown flag %q in its spec tag", t, sf.Name, flag))
 			}
 		}
+		if f.label && f.name == "" {
+			f.name = "name"
+		}
 		f.oneof = strings.Fields(sf.Tag.Get("oneof"))
 		if m, ok := sf.Tag.Lookup("min"); ok {
 			n, err := strconv.ParseInt(m, 10, 64)
