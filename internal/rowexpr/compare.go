@@ -54,6 +54,8 @@ func newComparison(m mask, a, b schema.Type, n *node) comparison {
 		c.slow = func(r *run, x, y *vec, i int) (int, bool) {
 			return -r.dec.compareFloat(y.decs[i&y.index], sb, x.floats[i&x.index]), true
 		}
+	case a.IsInteger() && b.IsInteger(), a.IsFloat() && b.IsFloat():
+		c.same = a.Storage()
 	case ka != kb: // a date and a timestamp
 		da, db := ka == schema.Date, kb == schema.Date
 		c.slow = func(_ *run, x, y *vec, i int) (int, bool) { return compareMoments(x, y, da, db, i), true }

@@ -19,6 +19,7 @@ var table = []schema.Column{
 	{Name: "i64", Type: schema.Of(schema.Int64), Nullable: true},
 	{Name: "f", Type: schema.Of(schema.Float64), Nullable: true},
 	{Name: "g", Type: schema.Of(schema.Float64), Nullable: true},
+	{Name: "f32", Type: schema.Of(schema.Float32), Nullable: true},
 	{Name: "d", Type: schema.Type{Kind: schema.Decimal, Precision: 10, Scale: 2}, Nullable: true},
 	{Name: "e", Type: schema.Type{Kind: schema.Decimal, Precision: 38, Scale: 4}, Nullable: true},
 	{Name: "n", Type: schema.Of(schema.Decimal), Nullable: true},

@@ -2,6 +2,7 @@ package rowexpr
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"regexp"
 	"regexp/syntax"
@@ -176,8 +177,8 @@ func (c *checker) mismatch(at, left, right ast.Node, a, b *node) {
 }
 
 // adapt turns a literal into the type of the other side: text into a date, a
-// time or a uuid; a decimal into the nearest double, since a double compared
-// exactly with 0.1 would never be equal to it.
+// time or a uuid; a decimal into the nearest value of a float's own precision,
+// since a float compared exactly with 0.1 would never be equal to it.
 func adapt(a, b *node) (x, y *node, fault string) {
 	if a.kind == kConst && b.kind != kConst {
 		y, x, fault = adapt(b, a)
@@ -191,6 +192,9 @@ func adapt(a, b *node) (x, y *node, fault string) {
 	case a.typ.IsFloat() && b.typ.Kind == schema.Decimal:
 		out.typ = schema.Of(schema.Float64)
 		out.lit = literal{f: literalFloat(b)}
+		if short := float64(float32(out.lit.f)); a.typ.Kind == schema.Float32 && !math.IsInf(short, 0) {
+			out.typ, out.lit.f = a.typ, short
+		}
 		return a, &out, ""
 	case b.typ.Kind != schema.Text:
 		return a, b, ""

@@ -227,7 +227,9 @@ func (o *wideArithOp) eval(r *run, act batch.Selection) *vec {
 		i := act.Row(k)
 		v.lo[i] = int32(len(v.data))
 		if nulls == nil || nulls.Get(i) {
-			if reason := o.value(&r.dec.wide, x, y, i); reason != "" {
+			if d, scale, ok := o.inShort(x, y, i); ok {
+				v.data = appendShort(v.data, d, scale)
+			} else if reason := o.value(&r.dec.wide, x, y, i); reason != "" {
 				r.fail(i, reason)
 				v.setNull(i, r.n)
 			} else {
@@ -237,6 +239,49 @@ func (o *wideArithOp) eval(r *run, act batch.Selection) *vec {
 		v.hi[i] = int32(len(v.data))
 	}
 	return v
+}
+
+// inShort is the sum, difference or product where all fit 128 bits, as most
+// numbers of undeclared precision do.
+func (o *wideArithOp) inShort(x, y *vec, i int) (d decimal128.Num, scale int, ok bool) {
+	if o.fn == '/' || o.fn == '%' {
+		return d, 0, false
+	}
+	a, sa, aok := short(o.a, x, i)
+	b, sb, bok := short(o.b, y, i)
+	if !aok || !bok {
+		return d, 0, false
+	}
+	if o.fn == '*' {
+		d, ok = multiply(a, b)
+		return d, sa + sb, ok
+	}
+	scale = max(sa, sb)
+	a, aok = rescale(a, scale-sa)
+	b, bok = rescale(b, scale-sb)
+	if !aok || !bok {
+		return d, 0, false
+	}
+	if o.fn == '-' {
+		b = b.Negate()
+	}
+	d, ok = add(a, b)
+	return d, scale, ok
+}
+
+// appendShort writes v / 10^scale as appendWide does.
+func appendShort(dst []byte, v decimal128.Num, scale int) []byte {
+	if v.Sign() == 0 {
+		return append(dst, '0')
+	}
+	dst = appendDecimal(dst, v, scale)
+	for n := len(dst); scale > 0 && dst[n-1] == '0'; n, scale = n-1, scale-1 {
+		dst = dst[:n-1]
+	}
+	if n := len(dst); dst[n-1] == '.' {
+		dst = dst[:n-1]
+	}
+	return dst
 }
 
 func (o *wideArithOp) value(m *wideMemory, x, y *vec, i int) (reason string) {
