@@ -63,10 +63,6 @@ type Type struct {
 	Scale     int  `json:"scale,omitempty"`     // Decimal: digits after the point, may be negative
 	Length    int  `json:"length,omitempty"`    // Text: characters; Bytes: octets; 0 = unbounded
 	Fixed     bool `json:"fixed,omitempty"`     // Text, Bytes: padded to Length
-	// Floating is a Decimal without a declared precision that its database calls
-	// a binary float: Oracle's FLOAT(126). Its values are exact decimals; where a
-	// target has no decimal for them, a new column is a float, and each is tested.
-	Floating bool `json:"floating,omitempty"`
 	// Floating says of a Decimal without precision that it was declared by binary
 	// digits, as Oracle's FLOAT(126): its values are exact decimals, and a double
 	// is what a target without such decimals has for it.
