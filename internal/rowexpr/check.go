@@ -19,7 +19,6 @@ const maxProblems = 20
 type checker struct {
 	*source
 	columns  []schema.Column
-	used     []bool
 	problems []Problem
 }
 
@@ -154,7 +153,6 @@ func (c *checker) column(at ast.Node, name string) *node {
 		c.problem(at, diag.RowUnreadable, fmt.Sprintf("Column %s can't be read", col.Name), "Expressions can't use it: "+why+".")
 		return nil
 	}
-	c.used[m.i] = true
 	return &node{kind: kColumn, typ: col.Type, null: col.Nullable, name: col.Name}
 }
 
@@ -289,6 +287,9 @@ func (c *checker) conditional(n *ast.ConditionalNode) *node {
 	a, b, ok := c.unify(n, a, b)
 	if !ok {
 		return nil
+	}
+	if isNil(a) {
+		return a
 	}
 	return &node{kind: kCond, typ: a.typ, null: a.null || b.null, args: []*node{cond, a, b}}
 }

@@ -40,7 +40,7 @@ func Compile(src string, columns []schema.Column) (*Expr, []Problem) {
 	if len(problems) > 0 {
 		return nil, problems
 	}
-	c := &checker{source: s, columns: columns, used: make([]bool, len(columns))}
+	c := &checker{source: s, columns: columns}
 	root := c.check(s.tree)
 	if root != nil && root.typ.Kind == schema.Invalid {
 		c.problem(s.tree, diag.RowNoType, "Expression is always NULL",
@@ -52,12 +52,24 @@ func Compile(src string, columns []schema.Column) (*Expr, []Problem) {
 	root.settle()
 	e := &Expr{root: root}
 	e.from, e.to = s.span(s.tree)
-	for i, used := range c.used {
-		if used {
+	read := map[string]bool{}
+	root.columns(read)
+	for i := range columns {
+		if read[columns[i].Name] {
 			e.columns = append(e.columns, columns[i].Name)
 		}
 	}
 	return e, nil
+}
+
+// columns adds the columns that n reads to read.
+func (n *node) columns(read map[string]bool) {
+	if n.kind == kColumn {
+		read[n.name] = true
+	}
+	for _, a := range n.args {
+		a.columns(read)
+	}
 }
 
 // CompileFilter is Compile for an expression that must be a condition.

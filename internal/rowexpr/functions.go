@@ -68,12 +68,10 @@ func (c *checker) call(n ast.Node, name string, args []ast.Node) *node {
 		return c.operand(args[0], detail)
 	}
 	if isNil(x) {
-		return typedNull(x, t).named(name + "(nil)")
+		return &node{kind: kConst, typ: t, null: true, lit: literal{null: true}, text: name + "(nil)"}
 	}
 	return &node{kind: kCall, fn: name, typ: t, null: x.null, args: []*node{x}}
 }
-
-func (n *node) named(text string) *node { n.text = text; return n }
 
 // resultType is the type that a function makes of a type.
 func resultType(name string, t schema.Type) (schema.Type, bool) {

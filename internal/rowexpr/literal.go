@@ -74,20 +74,17 @@ func decimalLiteral(v *big.Int, scale int) (schema.Type, literal) {
 	return schema.Of(schema.Decimal), literal{s: string(appendScaled(nil, v.String(), scale))}
 }
 
-// numberText is how a number literal is printed: a decimal always has a point,
-// so that it is read back as one.
+// numberText is how a number literal is printed: a decimal that would be read
+// back as an int64 has a point.
 func numberText(t schema.Type, l literal) string {
 	switch {
 	case t.Kind == schema.Int64:
 		return strconv.FormatInt(l.i, 10)
 	case wide(t):
-		if !strings.Contains(l.s, ".") {
-			return l.s + ".0"
-		}
 		return l.s
 	}
-	s := l.d.ToString(int32(t.Scale))
-	if t.Scale == 0 {
+	s := string(appendDecimal(nil, l.d, t.Scale))
+	if t.Scale == 0 && l.d.BigInt().IsInt64() {
 		s += ".0"
 	}
 	return s

@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"regexp"
 	"regexp/syntax"
-	"slices"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/expr-lang/expr/ast"
@@ -46,6 +46,9 @@ func (c *checker) binary(n *ast.BinaryNode) *node {
 		x, y, ok := c.unify(n, a, b)
 		if !ok {
 			return nil
+		}
+		if isNil(x) {
+			return x
 		}
 		return &node{kind: kCoalesce, typ: x.typ, null: x.null && y.null, args: []*node{x, y}}
 	case "+", "-", "*", "/", "%":
@@ -118,7 +121,7 @@ func (c *checker) compare(n *ast.BinaryNode, a, b *node) *node {
 		return nil
 	}
 	m := masks[n.Operator]
-	if (a.typ.Kind == schema.Bool || a.typ.Kind == schema.JSON) && m != equal && m != less|greater {
+	if a.typ.Kind == schema.Bool && m != equal && m != less|greater {
 		return c.operand(n, "Conditions have no order; compare them with == or !=.")
 	}
 	return &node{kind: kCompare, cmp: m, typ: schema.Of(schema.Bool), null: a.null || b.null, args: []*node{a, b}}
@@ -307,8 +310,7 @@ func (c *checker) arithmetic(n *ast.BinaryNode, a, b *node) *node {
 		case isNil(x):
 			return c.operand(at, "Arithmetic with nil is always NULL; x ?? 0 gives a value for NULL.")
 		case op == "+" && x.typ.Kind == schema.Text && other.typ.IsNumber():
-			p := c.problem(n, diag.RowOperand, "Text and a number can't be added", "Write string() of the number to join texts, or int() of the text to add numbers.")
-			_ = p
+			c.problem(n, diag.RowOperand, "Text and a number can't be added", "Write string() of the number to join texts, or int() of the text to add numbers.")
 			return nil
 		case !x.typ.IsNumber():
 			return c.operand(at, fmt.Sprintf("%s takes numbers, and this is %s.", op, kindName(x.typ)))
@@ -339,7 +341,8 @@ func negate(x *node) *node {
 			return &out
 		case x.typ.Kind == schema.Decimal && !wide(x.typ):
 			out.lit.d = x.lit.d.Negate()
-			if v := out.lit.d.BigInt(); x.typ.Scale == 0 && !slices.Contains([]byte(x.text), '.') && v.IsInt64() {
+			// The least int64 is written as the negative of a number that is none.
+			if v := out.lit.d.BigInt(); x.typ.Scale == 0 && !strings.Contains(x.text, ".") && v.IsInt64() {
 				out.typ, out.lit = schema.Of(schema.Int64), literal{i: v.Int64()}
 			}
 			out.text = numberText(out.typ, out.lit)

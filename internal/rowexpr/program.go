@@ -76,7 +76,7 @@ func (p *Program) finish() []BadRow {
 // Select returns the rows of in for which the expression is true, in dst's
 // memory, and appends the bad ones to bad, ascending. A row for which it is
 // NULL does not pass, nor does a bad one. The result is never nil, since a nil
-// selection is all rows. dst must not be in's memory.
+// selection is all rows. dst may be in itself.
 func (p *Program) Select(b *batch.Batch, in, dst batch.Selection, bad []BadRow) (batch.Selection, []BadRow) {
 	if p.typ.Kind != schema.Bool {
 		panic("rowexpr: Select on an expression of " + p.typ.String())

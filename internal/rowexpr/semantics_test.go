@@ -42,6 +42,9 @@ func TestValues(t *testing.T) {
 		{"1e3", nil, "1000"},
 		{"0xff + 0b11 + 1_000", nil, "1258"},
 		{"-9223372036854775808", nil, "-9223372036854775808"},
+		{"i64 == -9223372036854775808", row{"i64": int64(math.MinInt64)}, "true"},
+		{"n > 123456789012345678901234567890123456789012.5", row{"n": "123456789012345678901234567890123456789012.6"}, "true"},
+		{"n ?? 5", nil, "5"}, {"(n ?? 5) + 0.5", nil, "5.5"},
 		{`"ä\n\u00fc'" + 'b"'`, nil, "ä\nü'b\""},
 
 		// Numbers of different kinds are compared exactly.
@@ -140,6 +143,9 @@ func TestValues(t *testing.T) {
 		{"flag ? 1 : 2", row{"flag": true}, "1"}, {"flag ? 1 : 2", row{"flag": false}, "2"}, {"flag ? 1 : 2", nil, "2"}, {"flag ? s : nil", row{"flag": false, "s": "x"}, "NULL"},
 		{"flag ? s : t", row{"flag": true, "s": "x", "t": "y"}, "x"}, {"flag ? nil : i32", row{"i32": 4}, "4"}, {"flag ? i32 : 1.5", row{"flag": true, "i32": 2}, "2.0"},
 		{"string(nil)", nil, "NULL"}, {"int(nil)", nil, "NULL"}, {"float(nil)", nil, "NULL"}, {"i32 + int(nil)", row{"i32": 1}, "NULL"}, {"upper(s)", nil, "NULL"}, {"s[0:1]", nil, "NULL"},
+
+		{"flag ? (flag2 ? nil : nil) : true", nil, "true"}, {"flag ? (flag2 ? nil : nil) : true", row{"flag": true}, "NULL"}, {"string(flag ? nil : nil) ?? s", row{"s": "x"}, "x"},
+		{"nil == nil", nil, "true"}, {"(nil ?? nil) != nil", nil, "false"}, {"nil ?? i32", row{"i32": 3}, "3"}, {"i32 == int(nil)", row{"i32": 3}, "NULL"}, {"i32 in [int(nil), 3]", row{"i32": 3}, "true"},
 
 		// Dates and times.
 		{"day == '2024-02-29'", row{"day": "2024-02-29"}, "true"}, {"day < '2024-02-29 00:00:01'", row{"day": "2024-02-29"}, "true"},

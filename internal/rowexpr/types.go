@@ -87,7 +87,7 @@ func (c *checker) unify(at ast.Node, a, b *node) (x, y *node, ok bool) {
 	left, right := branches(at)
 	switch {
 	case isNil(a) && isNil(b):
-		return a, b, true
+		return a, b, true // the caller makes one nil of them
 	case isNil(a):
 		return typedNull(a, b.typ), b, true
 	case isNil(b):
@@ -195,21 +195,9 @@ func scaled(n *node) (v *big.Int, scale int) {
 	case !wide(n.typ):
 		return n.lit.d.BigInt(), n.typ.Scale
 	}
-	typ, lit, _ := parseNumber(n.lit.s)
-	_ = typ
-	v = new(big.Int)
-	whole, fraction := cutPoint(lit.s)
-	v.SetString(whole+fraction, 10)
+	whole, fraction, _ := strings.Cut(n.lit.s, ".")
+	v, _ = new(big.Int).SetString(whole+fraction, 10) // canonical text always reads
 	return v, len(fraction)
-}
-
-func cutPoint(s string) (whole, fraction string) {
-	for i := range s {
-		if s[i] == '.' {
-			return s[:i], s[i+1:]
-		}
-	}
-	return s, ""
 }
 
 // wideLiteral is v / 10^scale as a literal of undeclared precision.
