@@ -44,9 +44,28 @@ func TestFilesThatMultiplyAreRefused(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", name, codes(spec, l), c.want)
 		}
 	}
-	deepHCL := "penstock { spec = 1 }\nlocals { a = " + strings.Repeat("[", 500) + strings.Repeat("]", 500) + " }\n"
-	if _, l := lang.Parse(map[string][]byte{"s.hcl": []byte(deepHCL)}, ".", lang.Options{}); len(l) > 0 {
-		t.Log(messages(l))
+}
+
+// HCL is parsed by recursion, so what nests is bounded in files and in YAML's templates.
+func TestDeepExpressionsAreRefused(t *testing.T) {
+	const n = 200_000
+	for name, e := range map[string]string{
+		"brackets": strings.Repeat("[", n), "calls": strings.Repeat("upper(", n), "not": strings.Repeat("!", n) + "true",
+		"minus": strings.Repeat("- ", n) + "1", "conditions": strings.Repeat("true ? 1 : ", n) + "1", "templates": strings.Repeat("\"${", n),
+	} {
+		spec, l := lang.Parse(map[string][]byte{"s.hcl": []byte("penstock { spec = 1 }\nlocals {\n  a = " + e + "\n}\n")}, ".", lang.Options{})
+		if len(l) != 1 || l[0].Code != diag.HCLSyntax {
+			t.Errorf("%s in HCL: got %s", name, codes(spec, l))
+		}
+		spec, l = lang.Parse(map[string][]byte{"s.yaml": []byte("penstock: {spec: 1}\nlocals:\n  a: |\n    ${" + e + "}\n")}, ".", lang.Options{})
+		if len(l) != 1 || l[0].Code != diag.HCLSyntax {
+			t.Errorf("%s in YAML: got %s", name, codes(spec, l))
+		}
+	}
+	ref := strings.Repeat("(", n) + "source.in"
+	spec, l := lang.Parse(map[string][]byte{"s.yaml": []byte("penstock: {spec: 1}\nsource: {sqlite: {in: {}}}\ntarget: {sqlite: {out: {}}}\npipeline: {p: {to: target.out, table: {t: }, from: '" + ref + "'}}\n")}, ".", lang.Options{})
+	if len(l) != 1 || l[0].Code != diag.NotAReference {
+		t.Errorf("reference: got %s", codes(spec, l))
 	}
 }
 

@@ -29,7 +29,7 @@ func (r *reader) eval(e hcl.Expression, in roots) (cty.Value, bool) {
 	if !r.allowed(e, in) {
 		return cty.NilVal, false
 	}
-	return r.value(e, r.context())
+	return r.value(e, r.context(e))
 }
 
 func (r *reader) value(e hcl.Expression, ctx *hcl.EvalContext) (cty.Value, bool) {

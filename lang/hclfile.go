@@ -14,6 +14,11 @@ import (
 // parseHCL reads a file of HCL's native syntax.
 func parseHCL(name string, src []byte) (hcl.Body, diag.List) {
 	s := newSource(name, src)
+	if at := tooDeep(src); at >= 0 {
+		var l diag.List
+		l.Errorf(diag.HCLSyntax, s.rng(at, at+1), "Nested too deeply", "At most %d brackets and signs may be open at once.", maxNesting)
+		return nil, l
+	}
 	f, hd := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
 	var l diag.List
 	body, ok := f.Body.(*hclsyntax.Body)
@@ -35,6 +40,40 @@ func parseHCL(name string, src []byte) (hcl.Body, diag.List) {
 		return nil, diag.List{emptyFile(s.rng(0, 0))}
 	}
 	return body, l
+}
+
+// HCL is parsed by recursion without a bound of its own, and a stack that
+// overflows can't be caught: more than this is refused before.
+const (
+	maxNesting      = 5_000
+	maxConditionals = 100_000 // in a file; each may stand inside the one before
+)
+
+// tooDeep is the byte where a source nests too deeply, or -1. Brackets in
+// texts are counted as well, which the bound is wide enough for.
+func tooDeep(src []byte) int {
+	depth, signs, conditionals := 0, 0, 0
+	for i, c := range src {
+		switch c {
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			depth = max(depth-1, 0)
+		case '?':
+			conditionals++
+		}
+		switch c {
+		case '!', '-':
+			signs++
+		case ' ', '\t', '\n', '\r':
+		default:
+			signs = 0
+		}
+		if depth > maxNesting || signs > maxNesting || conditionals > maxConditionals {
+			return i
+		}
+	}
+	return -1
 }
 
 // innermost is the body around a place.

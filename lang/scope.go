@@ -122,22 +122,37 @@ func second(t hcl.Traversal) string {
 	return ""
 }
 
-// context gives the values that stand by now. While locals are being
-// evaluated it is made anew for each of them.
-func (s *scope) context() *hcl.EvalContext {
+// context gives the values that stand when variables and locals are known.
+// Before that it holds only what e refers to: made anew with everything for
+// each of many locals, it would cost their number squared.
+func (s *scope) context(e hcl.Expression) *hcl.EvalContext {
 	if s.ctx != nil {
 		return s.ctx
 	}
-	vars, locals := map[string]cty.Value{}, map[string]cty.Value{}
-	for n, v := range s.vars {
+	vars, locals := map[string]*variable{}, map[string]*local{}
+	for _, t := range e.Variables() {
+		name := second(t)
+		if v := s.vars[name]; v != nil && t.RootName() == "var" {
+			vars[name] = v
+		}
+		if l := s.locals[name]; l != nil && t.RootName() == "local" {
+			locals[name] = l
+		}
+	}
+	return contextOf(vars, locals)
+}
+
+func contextOf(vars map[string]*variable, locals map[string]*local) *hcl.EvalContext {
+	vv, lv := map[string]cty.Value{}, map[string]cty.Value{}
+	for n, v := range vars {
 		if v.value != cty.NilVal && !v.sensitive {
-			vars[n] = v.value
+			vv[n] = v.value
 		}
 	}
-	for n, l := range s.locals {
+	for n, l := range locals {
 		if l.state == visited && !l.failed {
-			locals[n] = l.value
+			lv[n] = l.value
 		}
 	}
-	return &hcl.EvalContext{Functions: functions, Variables: map[string]cty.Value{"var": cty.ObjectVal(vars), "local": cty.ObjectVal(locals)}}
+	return &hcl.EvalContext{Functions: functions, Variables: map[string]cty.Value{"var": cty.ObjectVal(vv), "local": cty.ObjectVal(lv)}}
 }

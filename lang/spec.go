@@ -30,7 +30,7 @@ func (r *reader) spec(spec *Spec, bodies []hcl.Body, o Options) {
 		locals = append(locals, r.localsBlock(b)...)
 	}
 	r.evaluateLocals(locals)
-	r.ctx = r.context()
+	r.ctx = contextOf(r.vars, r.locals)
 	for _, b := range all.all {
 		switch b.Type {
 		case "source", "target":

@@ -228,7 +228,7 @@ func (r *reader) split(s *Split, c content) {
 			or(&s.Kind, r.enum(a, "auto", "blocks", "key", "hash", "none"))
 		case "count":
 			// A number, or the word that stands for the default.
-			if v, diags := a.Expr.Value(r.context()); !diags.HasErrors() && v.IsKnown() && !v.IsNull() && v.Type() == cty.String && !plainNumber.MatchString(v.AsString()) {
+			if v, diags := a.Expr.Value(r.context(a.Expr)); !diags.HasErrors() && v.IsKnown() && !v.IsNull() && v.Type() == cty.String && !plainNumber.MatchString(v.AsString()) {
 				if w := r.enum(a, "auto"); w.Set {
 					s.Count = Value[int]{Range: w.Range, Set: true}
 				}

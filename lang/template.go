@@ -43,7 +43,7 @@ func (t Template) Eval(n schema.Name) (Text, diag.List) {
 		return Text{Value: Value[string]{Range: t.rng}}, nil
 	}
 	r := &reader{scope: t.r.scope}
-	ctx := r.context().NewChild()
+	ctx := r.context(t.e).NewChild()
 	ctx.Variables = map[string]cty.Value{"table": cty.ObjectVal(map[string]cty.Value{
 		"schema": cty.StringVal(n.Schema), "name": cty.StringVal(n.Name)})}
 	v, ok := r.value(t.e, ctx)

@@ -85,7 +85,7 @@ func (r *reader) text(a *hcl.Attribute) Text {
 	v, ok := r.eval(a.Expr, anyScope)
 	if ok {
 		if s, ok := r.string(a.Expr, v, a.Name); ok {
-			return r.textOf(a.Expr, s, r.context())
+			return r.textOf(a.Expr, s, r.context(a.Expr))
 		}
 	}
 	return Text{Value: Value[string]{Range: r.valueRange(a.Expr)}}
@@ -125,7 +125,7 @@ func (r *reader) texts(a *hcl.Attribute) Value[[]Text] {
 			if ok {
 				var s string
 				if s, ok = r.string(e, v, a.Name); ok {
-					out.V = append(out.V, r.textOf(e, s, r.context()))
+					out.V = append(out.V, r.textOf(e, s, r.context(e)))
 				}
 			}
 			out.Set = out.Set && ok

@@ -68,6 +68,12 @@ func (e *yamlExpr) template() (hclsyntax.Expression, hcl.Diagnostics) {
 	if !e.parsed {
 		n := e.f.resolve(e.n)
 		e.parsed = true
+		if at := tooDeep([]byte(n.Value)); at >= 0 {
+			e.diags = e.moved(hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Nested too deeply", Extra: coded(diag.HCLSyntax),
+				Detail:  fmt.Sprintf("At most %d brackets and signs may be open at once.", maxNesting),
+				Subject: &hcl.Range{Start: hcl.Pos{Byte: at}, End: hcl.Pos{Byte: at + 1}}}})
+			return nil, e.diags
+		}
 		var diags hcl.Diagnostics
 		e.expr, diags = hclsyntax.ParseTemplate([]byte(n.Value), e.f.name, hcl.Pos{Line: 1, Column: 1})
 		for _, d := range diags {
@@ -94,6 +100,9 @@ func (e *yamlExpr) syntax() (*yamlExpr, hcl.Diagnostics) {
 		return e, diags
 	}
 	out := &yamlExpr{f: e.f, n: e.n, parsed: true}
+	if tooDeep([]byte(n.Value)) >= 0 {
+		return out, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Nested too deeply", Subject: e.Range().Ptr()}}
+	}
 	var diags hcl.Diagnostics
 	out.expr, diags = hclsyntax.ParseExpression([]byte(n.Value), e.f.name, hcl.Pos{Line: 1, Column: 1})
 	return out, e.moved(diags)
