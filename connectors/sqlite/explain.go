@@ -80,7 +80,7 @@ func (explainer) Finish(connectors.Load) []connectors.Statement { return nil }
 func (explainer) Read(x connectors.Extract) []connectors.Statement {
 	q := newRead(x)
 	comment := ""
-	if q.where != nil {
+	if len(q.by) > 0 {
 		comment = "the first chunk leaves out :lo, the last one :hi"
 	}
 	return []connectors.Statement{{SQL: q.statement(true, true), Comment: comment}}
