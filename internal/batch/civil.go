@@ -74,20 +74,29 @@ func appendDate(dst []byte, days int64) []byte {
 		y = -y
 	}
 	if y > 9999 {
-		dst = appendUint(dst, uint64(y))
+		dst = appendUint(dst, uint64(y/100))
 	} else {
-		dst = append2(append2(dst, int(y/100)), int(y%100))
+		dst = append2(dst, int(y/100))
 	}
-	return append2(append(append2(append(dst, '-'), m), '-'), d)
+	c := int(y % 100)
+	return append(dst, tens[c], ones[c], '-', tens[m], ones[m], '-', tens[d], ones[d])
 }
+
+// tens and ones are the digits of 0 to 99: a division costs more than a table.
+var tens, ones = func() (t, o [100]byte) {
+	for i := range t {
+		t[i], o[i] = byte('0'+i/10), byte('0'+i%10)
+	}
+	return t, o
+}()
 
 // appendClock writes 15:04:05 and the fraction of a second where there is one,
 // without trailing zeros. nanos are those below the microsecond.
 func appendClock(dst []byte, micros int64, nanos int16) []byte {
-	s := micros / microsPerSecond
-	dst = append2(dst, int(s/3600))
-	dst = append2(append(dst, ':'), int(s/60%60))
-	dst = append2(append(dst, ':'), int(s%60))
+	s := uint(micros / microsPerSecond)
+	h, m := s/3600%100, s/60%60 // %100: a time beyond its day must not panic here
+	s %= 60
+	dst = append(dst, tens[h], ones[h], ':', tens[m], ones[m], ':', tens[s], ones[s])
 	f := micros%microsPerSecond*1000 + int64(nanos)
 	if f == 0 {
 		return dst
@@ -100,7 +109,7 @@ func appendClock(dst []byte, micros int64, nanos int16) []byte {
 	return dst
 }
 
-func append2(dst []byte, v int) []byte { return append(dst, byte('0'+v/10), byte('0'+v%10)) }
+func append2(dst []byte, v int) []byte { return append(dst, tens[v], ones[v]) }
 
 func appendTimestamp(dst []byte, micros int64, nanos int16) []byte {
 	days := floorDiv(micros, microsPerDay)

@@ -131,11 +131,18 @@ func (c *Converter) numToFloat(src *Column, i int, dst *Column) (why string) {
 		bits = 32
 	}
 	text := c.text(src, i)
+	n, ok := scanNumber(text)
+	if bits == 64 && ok {
+		// Up to 15 digits come back from any float64.
+		if f, ok := n.exactFloat(); ok {
+			dst.AppendFloat(f)
+			return ""
+		}
+	}
 	f, why := parseFloat(text, c.dst)
 	if why != "" {
 		return why
 	}
-	n, ok := scanNumber(text)
 	if !ok { // NaN, Infinity
 		dst.AppendFloat(f)
 		return ""

@@ -243,6 +243,30 @@ func (n *number) appendDigit(dst []byte, i int) []byte {
 	return append(dst, n.at(i))
 }
 
+// exactFloat is n as a float64 where one rounding makes it: a whole number below
+// 2^53 times or over a power of ten that is exact itself.
+func (n *number) exactFloat() (v float64, ok bool) {
+	digits, exp := n.end-n.start, n.point-n.end
+	if digits > 15 || exp < -22 || exp > 22 {
+		return 0, digits == 0
+	}
+	var m uint64
+	for i := n.start; i < n.end; i++ {
+		m = m*10 + uint64(n.at(i)-'0')
+	}
+	v = float64(m)
+	if n.neg {
+		v = -v
+	}
+	if exp < 0 {
+		return v / exactPowers[-exp], true
+	}
+	return v * exactPowers[exp], true
+}
+
+// exactPowers are the powers of ten that a float64 holds exactly.
+var exactPowers = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+
 // short is a value as a reason shows it: whole when it is short, else its beginning.
 func short(text []byte) string {
 	const limit = 40

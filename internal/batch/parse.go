@@ -171,8 +171,19 @@ func parseFloat(s []byte, t schema.Type) (v float64, why string) {
 	if t.Kind == schema.Float32 {
 		bits = 32
 	}
-	if special, ok := parseSpecial(s); ok {
-		return special, ""
+	n, ok := scanNumber(s)
+	if !ok {
+		if special, ok := parseSpecial(s); ok {
+			return special, ""
+		}
+	}
+	if ok && bits == 64 {
+		if v, ok := n.exactFloat(); ok {
+			if n.zero() && s[0] == '-' {
+				v = math.Copysign(0, -1)
+			}
+			return v, ""
+		}
 	}
 	// strconv also reads hexadecimal floats, underscores and more words.
 	for _, c := range s {

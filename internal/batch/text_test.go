@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"math/big"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -285,6 +286,28 @@ func TestDatesAgreeWithTheStandardLibrary(t *testing.T) {
 			t.Fatalf("day %d = %s, want %s", days, got, want)
 		}
 	})
+}
+
+// TestFloatsAgreeWithStrconv: the short way to a float rounds as the long one.
+func TestFloatsAgreeWithStrconv(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.StringMatching(`-?[0-9]{1,18}(\.[0-9]{0,12})?(e[+-]?[0-9]{1,2})?`).Draw(t, "text")
+		want, _ := strconv.ParseFloat(s, 64)
+		got, why := parseFloat([]byte(s), schema.Of(schema.Float64))
+		if why != "" || math.Float64bits(got) != math.Float64bits(want) {
+			t.Fatalf("%q = %v, %s; want %v", s, got, why, want)
+		}
+	})
+}
+
+func TestTextOfGarbageDoesNotPanic(t *testing.T) {
+	for _, k := range []schema.Kind{schema.Date, schema.Time, schema.Timestamp, schema.TimestampTZ} {
+		c := NewColumn(schema.Of(k))
+		for _, v := range []int64{math.MinInt64, -1, math.MaxInt64, microsPerDay * 5} {
+			c.AppendInt(v)
+			AppendText(nil, c, c.Len()-1)
+		}
+	}
 }
 
 func TestDecimalTextAgreesWithBigIntegers(t *testing.T) {
