@@ -21,8 +21,10 @@ type Definition struct {
 type Types interface {
 	// Parse reads a native type, as catalogs and `column { type = ... }` write it.
 	Parse(native string) (schema.Type, error)
-	// Render names the native type of a new column that holds every value of t.
-	// An error says why there is none and which could be written instead.
+	// Render names the native type of a new column that holds every value of t,
+	// or the nearest one where schema.Fit then says what is tested or lost: a
+	// float for a floating decimal, six digits of a second for nine. An error says
+	// why there is none and which could be written instead.
 	Render(t schema.Type) (native string, err error)
 }
 

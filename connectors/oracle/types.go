@@ -189,5 +189,5 @@ func (types) Render(t schema.Type) (string, error) {
 	case schema.JSON:
 		return "CLOB", nil // JSON came with version 21
 	}
-	return "", fmt.Errorf("Oracle has no type for %s", t)
+	return "", fmt.Errorf("there is no type of Oracle for %s", t)
 }
