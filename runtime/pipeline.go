@@ -267,6 +267,7 @@ func (p *pipeline) move(ctx context.Context) error {
 	if err := p.prepareAll(ctx); err != nil {
 		return err
 	}
+	whole := ctx
 	g, ctx := errgroup.WithContext(ctx)
 	defer p.belt.watch(ctx)()
 	for range res.Readers {
@@ -286,6 +287,9 @@ func (p *pipeline) move(ctx context.Context) error {
 	})
 	g.Go(func() error { return p.finisher(ctx) })
 	err := g.Wait()
+	if err == nil && whole.Err() != nil {
+		err = fmt.Errorf("stopped before all was done: %w", whole.Err())
+	}
 	p.result.Idle = IdleSeconds{Readers: p.belt.idle.readers.Seconds(), Writers: p.belt.idle.writers.Seconds()}
 	for _, t := range p.work.tables {
 		t.report()

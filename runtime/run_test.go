@@ -1,0 +1,501 @@
+package runtime_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"penstock/bench/discard"
+	"penstock/connectors"
+	"penstock/connectors/synthetic"
+	"penstock/internal/batch"
+	"penstock/internal/event"
+	"penstock/internal/ranges"
+	"penstock/lang"
+	"penstock/planner"
+	"penstock/planner/plan"
+	"penstock/runtime"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// rig is a pipeline of made-up rows into a target in memory, either of which
+// can be made to fail.
+type rig struct {
+	t      *testing.T
+	sink   *discard.Target
+	reg    *connectors.Registry
+	plan   *plan.Plan
+	dir    string
+	events []event.Event
+	drain  chan struct{}
+
+	onRead   func() error                    // before each Read
+	onWrite  func() error                    // before each Write
+	onCommit func(commit func() error) error // around each Commit
+}
+
+const rigRows = 50_000
+
+// newRig plans table as the body of the pipeline's only table block.
+func newRig(t *testing.T, table, more string) *rig {
+	t.Helper()
+	r := &rig{t: t, sink: discard.New(), dir: t.TempDir(), drain: make(chan struct{})}
+	src := *synthetic.Definition()
+	def := *src.Source
+	open := def.Open
+	def.Open = func(ctx context.Context, cfg any, env connectors.Env) (connectors.Source, error) {
+		s, err := open(ctx, cfg, env)
+		return faultySource{s, r}, err
+	}
+	src.Source = &def
+	dst := *r.sink.Definition()
+	tdef := *dst.Target
+	tdef.Open = func(context.Context, any, connectors.Env) (connectors.Target, error) {
+		return faultyTarget{r.sink, r}, nil
+	}
+	dst.Target = &tdef
+	r.reg = connectors.NewRegistry(&src, &dst)
+	spec := fmt.Sprintf(`penstock { spec = 1 }
+source "synthetic" "s" {
+  table "t" {
+    preset = "big_table"
+    rows   = %d
+    seed   = 3
+  }
+}
+target "discard" "d" {}
+pipeline "p" {
+  from    = source.s
+  to      = target.d
+  workers = 3
+  memory  = "2MiB"
+  %s
+  table "t" {
+    %s
+  }
+}
+`, rigRows, more, table)
+	parsed, found := lang.Parse(map[string][]byte{"spec.hcl": []byte(spec)}, r.dir, lang.Options{Connectors: planner.Connectors(r.reg)})
+	if found.HasErrors() {
+		t.Fatalf("%s: %s", found[0].Summary, found[0].Detail)
+	}
+	p, found := planner.Compile(t.Context(), parsed, r.reg, planner.Options{})
+	if p == nil {
+		t.Fatalf("%s: %s", found[0].Summary, found[0].Detail)
+	}
+	r.plan = p
+	return r
+}
+
+func (r *rig) run(reload ...string) *runtime.Results {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
+	defer cancel()
+	return runtime.Run(ctx, r.plan, runtime.Options{
+		Registry: r.reg, Dir: r.dir, Reload: reload, Drain: r.drain,
+		Events:  event.SinkFunc(func(e event.Event) {}),
+		Backoff: runtime.Backoff{Attempts: 4, First: time.Microsecond, Max: time.Microsecond},
+	})
+}
+
+// want checks that a run ended with this code and that the target holds each
+// row of an undisturbed run once.
+func (r *rig) want(res *runtime.Results, exit int, rows int64) {
+	r.t.Helper()
+	if res.Exit != exit {
+		r.t.Fatalf("exit %d, want %d: %s", res.Exit, exit, failure(res))
+	}
+	if got := r.sink.Rows.Load(); got != rows {
+		r.t.Errorf("the target holds %d rows, want %d", got, rows)
+	}
+}
+
+func failure(res *runtime.Results) string {
+	if res.Error != nil {
+		return res.Error.Message
+	}
+	for _, p := range res.Pipelines {
+		if p.Error != nil {
+			return p.Error.Class + ": " + p.Error.Message
+		}
+	}
+	return "no error"
+}
+
+// undisturbed is the sum of all values of the same pipeline without faults.
+func undisturbed(t *testing.T, table string) uint64 {
+	t.Helper()
+	r := newRig(t, table, "")
+	r.want(r.run(), 0, rigRows)
+	return r.sink.Sum.Load()
+}
+
+type faultySource struct {
+	connectors.Source
+	r *rig
+}
+
+func (s faultySource) Snapshot(ctx context.Context, o connectors.SnapshotOptions) (connectors.Snapshot, error) {
+	snap, err := s.Source.Snapshot(ctx, o)
+	return faultySnapshot{snap, s.r}, err
+}
+
+type faultySnapshot struct {
+	connectors.Snapshot
+	r *rig
+}
+
+func (s faultySnapshot) OpenChunk(ctx context.Context, x connectors.Extract, c ranges.Chunk) (connectors.RowReader, error) {
+	rd, err := s.Snapshot.OpenChunk(ctx, x, c)
+	return faultyReader{rd, s.r}, err
+}
+
+type faultyReader struct {
+	connectors.RowReader
+	r *rig
+}
+
+func (rd faultyReader) Read(ctx context.Context, b *batch.Builder) error {
+	if f := rd.r.onRead; f != nil {
+		if err := f(); err != nil {
+			return err
+		}
+	}
+	return rd.RowReader.Read(ctx, b)
+}
+
+type faultyTarget struct {
+	*discard.Target
+	r *rig
+}
+
+func (t faultyTarget) OpenLoad(ctx context.Context, l connectors.Load) (connectors.BulkWriter, error) {
+	w, err := t.Target.OpenLoad(ctx, l)
+	return faultyWriter{w, t.r}, err
+}
+
+type faultyWriter struct {
+	connectors.BulkWriter
+	r *rig
+}
+
+func (w faultyWriter) Write(ctx context.Context, b *batch.Batch, sel batch.Selection) error {
+	if f := w.r.onWrite; f != nil {
+		if err := f(); err != nil {
+			return err
+		}
+	}
+	return w.BulkWriter.Write(ctx, b, sel)
+}
+
+func (w faultyWriter) Commit(ctx context.Context, m connectors.Marker) (n int64, err error) {
+	f := w.r.onCommit
+	if f == nil {
+		f = func(commit func() error) error { return commit() }
+	}
+	err = f(func() error { n, err = w.BulkWriter.Commit(ctx, m); return err })
+	return n, err
+}
+
+func transient(what string) error {
+	return &connectors.Error{Op: what, Class: connectors.Transient, Err: errors.New("connection reset")}
+}
+
+// every gives an error at each n-th call.
+func every(n int64, err error) func() error {
+	var calls atomic.Int64
+	return func() error {
+		if calls.Add(1)%n == 0 {
+			return err
+		}
+		return nil
+	}
+}
+
+func TestTransientErrorsAreTriedAgainAndEachRowIsThereOnce(t *testing.T) {
+	for _, split := range []string{"blocks", "hash"} {
+		table := fmt.Sprintf(`range {
+      count = 4
+      split = %q
+    }`, split)
+		sum := undisturbed(t, table)
+		for name, fault := range map[string]func(*rig){
+			"reading": func(r *rig) { r.onRead = every(5, transient("fetch")) },
+			"writing": func(r *rig) { r.onWrite = every(5, transient("copy")) },
+			"commit that fails": func(r *rig) {
+				f := every(3, transient("commit"))
+				r.onCommit = func(commit func() error) error {
+					if err := f(); err != nil {
+						return err
+					}
+					return commit()
+				}
+			},
+			"commit whose reply is lost": func(r *rig) {
+				f := every(3, transient("commit"))
+				r.onCommit = func(commit func() error) error {
+					if err := commit(); err != nil {
+						return err
+					}
+					return f()
+				}
+			},
+			"chunks that outgrow their share": func(r *rig) { r.plan.Pipelines[0].Resources.SlotBytes = 1000 },
+			"outgrown chunks and writing": func(r *rig) {
+				r.plan.Pipelines[0].Resources.SlotBytes = 1000
+				r.onWrite = every(5, transient("copy"))
+			},
+			"outgrown chunks and reading": func(r *rig) {
+				r.plan.Pipelines[0].Resources.SlotBytes = 1000
+				r.onRead = every(7, transient("fetch"))
+			},
+			"one writer in order": func(r *rig) {
+				r.plan.Pipelines[0].Resources.Writers = 1
+				r.plan.Pipelines[0].Resources.SlotBytes = 1000
+				r.onWrite = every(5, transient("copy"))
+			},
+		} {
+			t.Run(split+"/"+name, func(t *testing.T) {
+				r := newRig(t, table, "")
+				fault(r)
+				r.want(r.run(), 0, rigRows)
+				if got := r.sink.Sum.Load(); got != sum {
+					t.Errorf("the values sum up to %d, want %d", got, sum)
+				}
+			})
+		}
+	}
+}
+
+func TestErrorThatStaysTransientEndsTheRunAfterItsAttempts(t *testing.T) {
+	for name, fault := range map[string]func(*rig){
+		"reading": func(r *rig) { r.onRead = func() error { return transient("fetch") } },
+		"writing": func(r *rig) { r.onWrite = func() error { return transient("copy") } },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, "range { count = 2 }", "")
+			fault(r)
+			res := r.run()
+			r.want(res, runtime.ExitFailed, 0)
+			if msg := failure(res); !strings.Contains(msg, "connection reset") || !strings.Contains(msg, "t chunk") {
+				t.Errorf("the error does not say what failed and where: %s", msg)
+			}
+		})
+	}
+}
+
+func TestFencedWriterEndsTheRunWithExit5(t *testing.T) {
+	r := newRig(t, "", "")
+	r.onCommit = func(func() error) error {
+		return &connectors.Error{Op: "commit", Class: connectors.Fenced, Err: errors.New("epoch 1 is over")}
+	}
+	r.want(r.run(), runtime.ExitHeld, 0)
+}
+
+func TestDrainKeepsWhatIsCommittedAndTheNextRunDoesTheRest(t *testing.T) {
+	sum := undisturbed(t, "")
+	r := newRig(t, "", "")
+	var commits atomic.Int64
+	r.onCommit = func(commit func() error) error {
+		if commits.Add(1) == 3 {
+			close(r.drain)
+		}
+		return commit()
+	}
+	res := r.run()
+	if res.Exit != 0 || !res.Pipelines[0].Drained {
+		t.Fatalf("exit %d, drained %v, want 0 and true: %s", res.Exit, res.Pipelines[0].Drained, failure(res))
+	}
+	if got := r.sink.Rows.Load(); got == 0 || got == rigRows {
+		t.Fatalf("%d rows after the drain, want some and not all", got)
+	}
+	if s := res.Pipelines[0].Tables[0].State; s != "unfinished" {
+		t.Errorf("the table's state is %q, want unfinished", s)
+	}
+	r.onCommit, r.drain = nil, make(chan struct{})
+	res = r.run()
+	r.want(res, 0, rigRows)
+	if got := r.sink.Sum.Load(); got != sum {
+		t.Errorf("the values sum up to %d, want %d", got, sum)
+	}
+	if a := res.Pipelines[0].Tables[0].Action; a != "continue" {
+		t.Errorf("the second run's action is %q, want continue", a)
+	}
+}
+
+func TestSecondRunOfALoadedTableDoesNothing(t *testing.T) {
+	r := newRig(t, "", "")
+	r.want(r.run(), 0, rigRows)
+	r.onRead = func() error { t.Error("a loaded table was read again"); return io.ErrUnexpectedEOF }
+	res := r.run()
+	r.want(res, 0, rigRows)
+	if a := res.Pipelines[0].Tables[0].Action; a != "loaded" {
+		t.Errorf("action %q, want loaded", a)
+	}
+}
+
+func TestChangedDefinitionStopsWithTheFieldNamed(t *testing.T) {
+	r := newRig(t, "", "")
+	r.want(r.run(), 0, rigRows)
+	other := newRig(t, `filter = "id > 10"`, "")
+	other.sink, other.reg = r.sink, r.reg
+	res := other.run()
+	r.want(res, runtime.ExitDrift, rigRows)
+	if msg := failure(res); !strings.Contains(msg, `filter was unset, is "id > 10"`) {
+		t.Errorf("the error does not name the field: %s", msg)
+	}
+}
+
+func TestChangedWorkersAndMemoryGoOnWithTheLoad(t *testing.T) {
+	r := newRig(t, "", "")
+	var commits atomic.Int64
+	r.onCommit = func(commit func() error) error {
+		if commits.Add(1) == 3 {
+			close(r.drain)
+		}
+		return commit()
+	}
+	r.run()
+	r.onCommit, r.drain = nil, make(chan struct{})
+	res := &r.plan.Pipelines[0].Resources
+	res.Readers, res.Writers, res.Slots, res.SlotBytes = 1, 1, 4, res.SlotBytes*2
+	r.want(r.run(), 0, rigRows)
+}
+
+func TestPointOfAnotherSourceIsRefusedWithExit6(t *testing.T) {
+	r := newRig(t, "", "")
+	var commits atomic.Int64
+	r.onCommit = func(commit func() error) error {
+		if commits.Add(1) == 2 {
+			close(r.drain)
+		}
+		return commit()
+	}
+	r.run()
+	r.onCommit, r.drain = nil, make(chan struct{})
+	cfg := r.plan.Endpoint("source.s")
+	cfg.Config = json.RawMessage(strings.Replace(string(cfg.Config), `"seed":3`, `"seed":4`, 1))
+	if !strings.Contains(string(cfg.Config), `"seed":4`) {
+		t.Fatalf("the plan's config has no seed to change: %s", cfg.Config)
+	}
+	before := r.sink.Rows.Load()
+	r.want(r.run(), runtime.ExitPosition, before)
+}
+
+func TestBadRowStopsTheRunNamingIt(t *testing.T) {
+	r := newRig(t, `column "broken" { value = "1000 / (id - 777)" }`, "")
+	res := r.run()
+	if res.Exit != runtime.ExitFailed {
+		t.Fatalf("exit %d, want 1: %s", res.Exit, failure(res))
+	}
+	for _, want := range []string{"id=777", "broken", "discard"} {
+		if msg := failure(res); !strings.Contains(msg, want) {
+			t.Errorf("the error does not say %q: %s", want, msg)
+		}
+	}
+}
+
+func TestDiscardedRowsAreCountedAndListedOnce(t *testing.T) {
+	for _, split := range []string{"blocks", "hash"} {
+		t.Run(split, func(t *testing.T) {
+			const more = `bad_rows {
+    action = "discard"
+    file   = "bad.ndjson"
+  }`
+			r := newRig(t, fmt.Sprintf(`column "broken" { value = "1 / (id %% 1000)" }
+    range {
+      count = 4
+      split = %q
+    }`, split), more)
+			f := every(4, transient("commit")) // a retry must not list its rows again
+			r.onCommit = func(commit func() error) error {
+				if err := f(); err != nil {
+					return err
+				}
+				return commit()
+			}
+			res := r.run()
+			const bad = rigRows / 1000
+			r.want(res, runtime.ExitFindings, rigRows-bad)
+			if got := res.Pipelines[0].Tables[0].Bad; got != bad {
+				t.Errorf("%d bad rows reported, want %d", got, bad)
+			}
+			b, err := os.ReadFile(filepath.Join(r.dir, "bad.ndjson"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Count(string(b), "\n"); got != bad {
+				t.Errorf("%d lines in the discard file, want %d", got, bad)
+			}
+			if !strings.Contains(string(b), `"key":"id=7000"`) {
+				t.Errorf("the discard file does not name id=7000:\n%.400s", b)
+			}
+			// Lines of chunks that never committed are removed at the next start.
+			if err := os.WriteFile(filepath.Join(r.dir, "bad.ndjson"), append(b, `{"table":"t","generation":1,"chunk":9999,"reason":"x"}`+"\n"+`{"tab`...), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r.run()
+			if after, err := os.ReadFile(filepath.Join(r.dir, "bad.ndjson")); err != nil || string(after) != string(b) {
+				t.Errorf("the discard file was not put right (%v): %d bytes, want %d", err, len(after), len(b))
+			}
+		})
+	}
+}
+
+func TestMoreBadRowsThanTheLimitStopTheRun(t *testing.T) {
+	r := newRig(t, `column "broken" { value = "1 / (id % 1000)" }`, `bad_rows {
+    action = "discard"
+    limit  = 5
+  }`)
+	res := r.run()
+	if res.Exit != runtime.ExitFailed || !strings.Contains(failure(res), "bad_rows.limit = 5") {
+		t.Errorf("exit %d, %s; want 1 and the limit named", res.Exit, failure(res))
+	}
+}
+
+func TestCancelledContextEndsTheRunAndLeavesItResumable(t *testing.T) {
+	r := newRig(t, "", "")
+	ctx, cancel := context.WithCancel(t.Context())
+	var commits atomic.Int64
+	r.onCommit = func(commit func() error) error {
+		if commits.Add(1) == 3 {
+			cancel()
+		}
+		return commit()
+	}
+	res := runtime.Run(ctx, r.plan, runtime.Options{Registry: r.reg, Dir: r.dir})
+	if res.Exit == 0 || !res.Pipelines[0].Cancelled {
+		t.Fatalf("exit %d, cancelled %v", res.Exit, res.Pipelines[0].Cancelled)
+	}
+	r.onCommit = nil
+	r.want(r.run(), 0, rigRows)
+}
+
+func TestPlanOfAnotherFormatOrUnknownStageIsRefused(t *testing.T) {
+	r := newRig(t, "", "")
+	r.plan.FormatVersion = 99
+	r.want(r.run(), runtime.ExitSpec, 0)
+	r = newRig(t, "", "")
+	r.plan.Pipelines[0].Stages[0].Kind = "polish"
+	res := r.run()
+	r.want(res, runtime.ExitSpec, 0)
+	if !strings.Contains(failure(res), `"polish"`) {
+		t.Errorf("the error does not name the kind: %s", failure(res))
+	}
+	r = newRig(t, "", "")
+	r.plan.Pipelines[0].Tables[0].Filter = "id > 5"
+	if res := r.run(); res.Exit != runtime.ExitSpec || !strings.Contains(failure(res), "digest") {
+		t.Errorf("an edited plan ran: exit %d, %s", res.Exit, failure(res))
+	}
+}
