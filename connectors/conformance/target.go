@@ -1,0 +1,430 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+
+	"penstock/connectors"
+	"penstock/internal/batch"
+	"penstock/internal/change"
+	"penstock/internal/ranges"
+	"penstock/internal/schema"
+)
+
+// TargetHarness is what the suite needs of a target.
+type TargetHarness struct {
+	Definition *connectors.Definition
+	// Config makes a fresh, empty place and returns the config that opens it.
+	Config func(t testing.TB) any
+	Env    connectors.Env // Pipeline is set by the suite
+	// Read reads a table back by another way than the one that loaded it.
+	// Values as ReadAll gives them. Absent table: nil.
+	Read func(t testing.TB, config any, l connectors.Load) [][]string
+	// Lose makes the target's world believe that the pipeline's owner is gone
+	// while its process lives on: an expired lease, a lock file that someone
+	// deleted. What the owner then tries must fail.
+	Lose func(t testing.TB, config any, pipeline string)
+}
+
+// Target runs the suite.
+func Target(t *testing.T, h TargetHarness) {
+	for _, c := range []struct {
+		name string
+		run  func(*testing.T, TargetHarness)
+	}{
+		{"OfflineCatalogOfNothingIsEmpty", emptyCatalog},
+		{"SecondOwnerIsHeld", secondOwner},
+		{"OtherPipelineIsNotHeld", otherPipeline},
+		{"EpochRisesWithEachClaim", epochs},
+		{"BeginStoresPendingChunks", pendingChunks},
+		{"AbortedChunkLeavesNothing", aborted},
+		{"DoneChunkIsNotLoadedTwice", doneOnce},
+		{"CommittedRowsAreCounted", counted},
+		{"FormerOwnerIsFenced", fenced},
+		{"OpenChunkOfFormerOwnerNeverOutlivesTheClaim", fencedOpen},
+		{"CancelledWriteLeavesNothing", cancelledWrite},
+		{"ExistingRows", existing},
+		{"RestartEmptiesTheUnfinished", restart},
+		{"FinishIsDoneOnce", finishOnce},
+		{"TypesRoundTrip", typesRoundTrip},
+		{"OddNames", oddNames},
+		{"NullInNotNullIsBadData", nullKey},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.run(t, h) })
+	}
+	for _, mode := range h.Definition.Target.Capabilities.Modes {
+		t.Run("EveryMode/"+mode, func(t *testing.T) { everyMode(t, h, mode) })
+	}
+}
+
+const pipeline = "conformance"
+
+// place is one fresh place with a target opened on it.
+type place struct {
+	TargetHarness
+	t      testing.TB
+	config any
+	connectors.Target
+}
+
+func (h TargetHarness) place(t testing.TB) *place {
+	t.Helper()
+	p := &place{TargetHarness: h, t: t, config: h.Config(t)}
+	p.Target = p.open(pipeline)
+	return p
+}
+
+// open opens the place once more, as another process would.
+func (p *place) open(pipeline string) connectors.Target {
+	p.t.Helper()
+	env := p.Env
+	env.Pipeline = pipeline
+	tg, err := p.Definition.Target.Open(context.Background(), p.config, env)
+	if err != nil {
+		p.t.Fatalf("open: %v", err)
+	}
+	p.t.Cleanup(func() {
+		for range 2 {
+			if err := tg.Close(); err != nil {
+				p.t.Errorf("close: %v", err)
+			}
+		}
+	})
+	return tg
+}
+
+func owner(run string) connectors.Owner {
+	return connectors.Owner{Run: run, Host: "host-" + run, Boot: "boot", PID: 4711, Started: "2026-01-02T03:04:05Z"}
+}
+
+func (p *place) claim(tg connectors.Target, run string) int64 {
+	p.t.Helper()
+	c, err := tg.Claim(context.Background(), owner(run))
+	if err != nil {
+		p.t.Fatalf("claim as %s: %v", run, err)
+	}
+	return c.Epoch
+}
+
+// load is a table of two columns with a key, as a plan describes it.
+func (h TargetHarness) load(t testing.TB, source, name string, columns ...connectors.TargetColumn) connectors.Load {
+	t.Helper()
+	caps := h.Definition.Target.Capabilities
+	n, err := h.Definition.Target.SplitName(name)
+	if err != nil {
+		t.Fatalf("SplitName(%q): %v", name, err)
+	}
+	if columns == nil {
+		columns = []connectors.TargetColumn{{Name: "id", Type: schema.Of(schema.Int64)}, {Name: "v", Type: schema.Type{Kind: schema.Text, Length: 40}, Nullable: true}}
+	}
+	l := connectors.Load{Source: source, Table: n, Columns: columns, Key: []string{columns[0].Name}, Create: true, Existing: connectors.ExistingError,
+		Digest: "digest-1", Definition: `{"digest":"of this"}`}
+	if len(caps.Modes) > 0 {
+		l.Mode = caps.Modes[0]
+	}
+	for i, c := range columns {
+		if l.Columns[i].Native, err = h.Definition.Types.Render(c.Type); err != nil {
+			t.Fatalf("Render(%s): %v", c.Type, err)
+		}
+	}
+	return h.explained(l)
+}
+
+// explained puts the statements in, as a plan does.
+func (h TargetHarness) explained(l connectors.Load) connectors.Load {
+	e := h.Definition.Target.Explain
+	if e == nil {
+		return l
+	}
+	texts := func(list []connectors.Statement) (out []string) {
+		for _, s := range list {
+			out = append(out, s.SQL)
+		}
+		return out
+	}
+	l.Prepare, l.Finish = texts(e.Prepare(l)), texts(e.Finish(l))
+	return l
+}
+
+func chunks(n int) []ranges.Chunk {
+	out := make([]ranges.Chunk, n)
+	for i := range out {
+		out[i] = ranges.Chunk{ID: i + 1, Range: i/2 + 1, Rows: 10}
+		if i > 0 {
+			out[i].Lo = ranges.Edge{{Kind: schema.Text, Value: `q"` + fmt.Sprint(i)}, {Kind: schema.Int64, Value: fmt.Sprint(i)}}
+			out[i-1].Hi = out[i].Lo
+		}
+	}
+	return out
+}
+
+func start(n int) connectors.Start {
+	return connectors.Start{Generation: 1, Point: change.Position{0, 1, 255}, Chunks: chunks(n)}
+}
+
+func mark(l connectors.Load, chunk int) connectors.Marker {
+	return connectors.Marker{Table: l.Source, Generation: 1, Chunk: chunk}
+}
+
+// begin claims the place and begins a table of n chunks.
+func (p *place) begin(l connectors.Load, n int) {
+	p.t.Helper()
+	p.claim(p.Target, "first")
+	if err := p.Begin(context.Background(), l, start(n)); err != nil {
+		p.t.Fatalf("begin: %v", err)
+	}
+}
+
+func (p *place) writer(tg connectors.Target, l connectors.Load) connectors.BulkWriter {
+	p.t.Helper()
+	w, err := tg.OpenLoad(context.Background(), l)
+	if err != nil {
+		p.t.Fatalf("open a writer: %v", err)
+	}
+	p.t.Cleanup(func() {
+		for range 2 {
+			if err := w.Close(); err != nil {
+				p.t.Errorf("close a writer: %v", err)
+			}
+		}
+	})
+	return w
+}
+
+// rows makes a batch of rows first..first+n-1 for the default columns.
+func rows(first, n int) *batch.Batch {
+	b := batch.NewPool([]schema.Type{schema.Of(schema.Int64), {Kind: schema.Text, Length: 40}}, batch.Limits{}).Builder()
+	for i := first; i < first+n; i++ {
+		b.Column(0).AppendInt(int64(i))
+		if i%5 == 0 {
+			b.Column(1).AppendNull()
+		} else {
+			b.Column(1).AppendString(fmt.Sprintf("row %d", i))
+		}
+	}
+	return b.Seal()
+}
+
+// chunk loads one chunk with the batches.
+func (p *place) chunk(w connectors.BulkWriter, m connectors.Marker, bs ...*batch.Batch) int64 {
+	p.t.Helper()
+	ctx := context.Background()
+	done, err := w.Begin(ctx, m)
+	if err != nil || done {
+		p.t.Fatalf("begin chunk %d: done %v, %v", m.Chunk, done, err)
+	}
+	for _, b := range bs {
+		if err := w.Write(ctx, b, nil); err != nil {
+			p.t.Fatalf("write chunk %d: %v", m.Chunk, err)
+		}
+	}
+	n, err := w.Commit(ctx, m)
+	if err != nil {
+		p.t.Fatalf("commit chunk %d: %v", m.Chunk, err)
+	}
+	return n
+}
+
+func (p *place) wantRows(what string, l connectors.Load, bs ...*batch.Batch) {
+	p.t.Helper()
+	var want [][]string
+	for _, b := range bs {
+		want = append(want, textRows(b)...)
+	}
+	sameRows(p.t, what, p.Read(p.t, p.config, l), want)
+}
+
+func (p *place) state(table string) *connectors.TableState {
+	p.t.Helper()
+	st, err := p.State(context.Background())
+	if err != nil {
+		p.t.Fatalf("state: %v", err)
+	}
+	return st.Tables[table]
+}
+
+func emptyCatalog(t *testing.T, h TargetHarness) {
+	p := h.place(t)
+	if local := h.Definition.Target.Local; local != nil {
+		cat, err := local(context.Background(), p.config, p.Env)
+		if err != nil || len(cat.Tables) != 0 {
+			t.Errorf("offline catalog of nothing: %+v, %v", cat, err)
+		}
+	}
+	if st, err := p.State(context.Background()); err != nil || len(st.Tables) != 0 {
+		t.Errorf("state of nothing: %+v, %v", st, err)
+	}
+	if cat, err := p.Catalog(context.Background()); err != nil || len(cat.Tables) != 0 {
+		t.Errorf("catalog of nothing: %+v, %v", cat, err)
+	}
+}
+
+func pendingChunks(t *testing.T, h TargetHarness) {
+	p := h.place(t)
+	l := h.load(t, "src.T", "t")
+	p.begin(l, 5)
+	st := p.state("src.T")
+	if st == nil {
+		t.Fatal("the table is not in the state under its source name")
+	}
+	want := &connectors.TableState{Generation: 1, Digest: l.Digest, Definition: l.Definition, Point: start(0).Point, UpdatedAt: st.UpdatedAt}
+	for _, k := range chunks(5) {
+		want.Chunks = append(want.Chunks, connectors.ChunkState{Chunk: k})
+	}
+	if !reflect.DeepEqual(st, want) {
+		t.Errorf("state after Begin:\n got %+v\nwant %+v", st, want)
+	}
+	cat, err := p.Catalog(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab := cat.Find(l.Table)
+	if tab == nil {
+		t.Fatalf("the created table is not in the catalog: %+v", cat.Tables)
+	}
+	if len(cat.Tables) != 1 {
+		t.Errorf("the catalog shows more than the table: %+v", cat.Tables)
+	}
+	for _, c := range l.Columns {
+		if got := tab.Column(c.Name); got == nil || got.Type != c.Type || got.Nullable != c.Nullable {
+			t.Errorf("column %s: got %+v, want %s, nullable %v", c.Name, got, c.Type, c.Nullable)
+		}
+	}
+	if tab.PrimaryKey == nil || !slices.Equal(tab.PrimaryKey.Columns, l.Key) {
+		t.Errorf("key: got %+v, want %v", tab.PrimaryKey, l.Key)
+	}
+}
+
+func aborted(t *testing.T, h TargetHarness) {
+	p := h.place(t)
+	l := h.load(t, "t", "t")
+	p.begin(l, 2)
+	w := p.writer(p.Target, l)
+	ctx := context.Background()
+	if err := w.Abort(); err != nil {
+		t.Errorf("Abort with nothing open: %v", err)
+	}
+	if _, err := w.Begin(ctx, mark(l, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(ctx, rows(1, 500), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Abort(); err != nil {
+		t.Fatal(err)
+	}
+	p.wantRows("after Abort", l)
+	if k := p.state("t").Chunks[0]; k.Done || k.Rows != 0 {
+		t.Errorf("after Abort the marker says %+v", k)
+	}
+	// The writer goes on after it; an open chunk that Close finds is thrown away.
+	p.chunk(w, mark(l, 1), rows(1, 500))
+	if _, err := w.Begin(ctx, mark(l, 2)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(ctx, rows(1000, 5), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p.wantRows("after Close with a chunk open", l, rows(1, 500))
+}
+
+func doneOnce(t *testing.T, h TargetHarness) {
+	p := h.place(t)
+	l := h.load(t, "t", "t")
+	p.begin(l, 2)
+	w := p.writer(p.Target, l)
+	p.chunk(w, mark(l, 1), rows(1, 10))
+	if done, err := w.Begin(context.Background(), mark(l, 1)); err != nil || !done {
+		t.Errorf("beginning a done chunk: done %v, %v; want true", done, err)
+	}
+	p.chunk(w, mark(l, 2), rows(11, 10)) // nothing was left open
+	p.wantRows("after both", l, rows(1, 20))
+	_, err := w.Begin(context.Background(), mark(l, 3))
+	wantClass(t, "beginning a chunk that was never stored", err, connectors.Fenced)
+	_, err = w.Begin(context.Background(), connectors.Marker{Table: l.Source, Generation: 2, Chunk: 1})
+	wantClass(t, "beginning a chunk of another generation", err, connectors.Fenced)
+}
+
+func counted(t *testing.T, h TargetHarness) {
+	p := h.place(t)
+	l := h.load(t, "t", "t")
+	p.begin(l, 3)
+	w := p.writer(p.Target, l)
+	ctx := context.Background()
+	m := mark(l, 1)
+	if _, err := w.Begin(ctx, m); err != nil {
+		t.Fatal(err)
+	}
+	b := rows(1, 1000)
+	var sel batch.Selection
+	var want [][]string
+	for i, r := range textRows(b) {
+		if i%3 == 1 {
+			sel, want = append(sel, int32(i)), append(want, r)
+		}
+	}
+	for _, s := range []batch.Selection{sel[:100], {}, sel[100:]} {
+		if err := w.Write(ctx, b, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.BadRows = 7
+	n, err := w.Commit(ctx, m)
+	if err != nil || n != int64(len(sel)) {
+		t.Errorf("Commit = %d, %v; want %d rows", n, err, len(sel))
+	}
+	if n := p.chunk(w, mark(l, 2)); n != 0 {
+		t.Errorf("a chunk without rows: Commit = %d", n)
+	}
+	sameRows(t, "selected rows", p.Read(t, p.config, l), want)
+	st := p.state("t").Chunks
+	if !st[0].Done || st[0].Rows != int64(len(sel)) || st[0].BadRows != 7 || !st[1].Done || st[1].Rows != 0 || st[2].Done {
+		t.Errorf("markers: %+v", st)
+	}
+}
+
+func cancelledWrite(t *testing.T, h TargetHarness) {
+	p := h.place(t)
+	l := h.load(t, "t", "t")
+	p.begin(l, 1)
+	w := p.writer(p.Target, l)
+	ctx, cancel := context.WithCancel(context.Background())
+	if _, err := w.Begin(ctx, mark(l, 1)); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := w.Write(ctx, rows(1, 100), nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("Write with a cancelled context: %v, want context.Canceled", err)
+	}
+	if err := w.Abort(); err != nil {
+		t.Errorf("Abort: %v", err)
+	}
+	p.wantRows("after it", l)
+	if _, err := w.Begin(ctx, mark(l, 1)); !errors.Is(err, context.Canceled) {
+		t.Errorf("Begin with a cancelled context: %v, want context.Canceled", err)
+	}
+	p.chunk(w, mark(l, 1), rows(1, 3))
+}
+
+func everyMode(t *testing.T, h TargetHarness, mode string) {
+	p := h.place(t)
+	l := h.load(t, "t", "t")
+	l.Mode = mode
+	if e := h.Definition.Target.Explain; e != nil {
+		if len(e.Insert(l)) == 0 {
+			t.Error("the plan shows no loading statement")
+		}
+	}
+	p.begin(l, 2)
+	w := p.writer(p.Target, l)
+	p.chunk(w, mark(l, 1), rows(1, 1000), rows(1001, 1), rows(1002, 99))
+	p.chunk(w, mark(l, 2), rows(5000, 3))
+	p.wantRows("all rows", l, rows(1, 1100), rows(5000, 3))
+}
