@@ -30,7 +30,8 @@ type way uint8
 const (
 	waySame       way = iota // the memory is right as it is
 	wayLimit                 // the memory is right where a value passes a test
-	wayCopyBytes             // like wayLimit, into padded memory
+	wayCopy                  // the values are right, and their text is that of another kind
+	wayCopyBytes             // octets or text, tested and padded where the type says so
 	wayTime                  // microseconds, rounded to the target's precision
 	wayDateToTime            // days to microseconds
 	wayTimeToDate            // microseconds at midnight to days
@@ -70,7 +71,7 @@ func wayOf(src, dst schema.Type) way {
 		return wayIntToDecimal
 	case src.IsFloat() && dst.IsFloat():
 		if src.Kind == schema.Float32 {
-			return waySame
+			return wayCopy
 		}
 		return wayFloatToFloat
 	case src.IsFloat() && dst.IsInteger():
@@ -91,14 +92,14 @@ func wayOf(src, dst schema.Type) way {
 	case clock(src) && dst.Kind == schema.Date:
 		return wayTimeToDate
 	case clock(src) && clock(dst):
-		if src.Precision <= dst.Precision && (src.Precision > 6) == (dst.Precision > 6) {
+		if src.Kind == dst.Kind && src.Precision <= dst.Precision && (src.Precision > 6) == (dst.Precision > 6) {
 			return waySame
 		}
 		return wayTime
 	case src.Kind == schema.Bytes && dst.Kind == schema.UUID:
 		return wayBytesToUUID
 	case dst.Kind == schema.Text && from == schema.StoreBytes && !octetsOf(src), octetsOf(src) && dst.Kind == schema.Bytes:
-		if class == schema.FitLossy {
+		if class == schema.FitLossy || octetsOf(src) && src.Kind != dst.Kind {
 			return wayCopyBytes
 		}
 		return limited(class)
@@ -113,8 +114,8 @@ func limited(class schema.FitClass) way {
 	return wayLimit
 }
 
-// Same reports whether a source column can be passed on as it is: its memory is
-// that of the target type and every value fits.
+// Same reports whether a source column can be passed on as it is: its memory and
+// its text are those of the target type, and every value fits.
 func (c *Converter) Same() bool { return c.how == waySame }
 
 // InPlace reports whether a source column can be passed on as it is once Check

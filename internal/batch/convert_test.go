@@ -160,6 +160,13 @@ func TestExactChangesNoValue(t *testing.T) {
 		if dst.Len() != base+rows {
 			t.Fatalf("%s to %s: %d values of %d rows", from, to, dst.Len()-base, rows)
 		}
+		if conv.InPlace() {
+			for i := range rows { // what is passed on is read by either type
+				if !src.IsNull(i) && !dst.IsNull(base+i) && !bytes.Equal(AppendText(nil, src, i), AppendText(nil, dst, base+i)) {
+					t.Fatalf("%s to %s: passed on as it is, %q reads as %q", from, to, AppendText(nil, src, i), AppendText(nil, dst, base+i))
+				}
+			}
+		}
 		if class == schema.FitExact && len(bad) > 0 {
 			t.Fatalf("%s to %s is exact and refuses %s", from, to, bad[0].Reason)
 		}

@@ -13,7 +13,7 @@ import (
 // the rows that do not count, and reports whether there is such a way.
 func (c *Converter) whole(src, dst *Column) bool {
 	switch c.how {
-	case waySame, wayLimit:
+	case waySame, wayLimit, wayCopy:
 		copyValues(src, dst)
 	case wayTime:
 		c.wholeTime(src, dst)
