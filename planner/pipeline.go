@@ -52,7 +52,6 @@ func (c *compiler) settings(p *pipeline) {
 		Workers: max(1, s.Workers.V), Memory: int64(s.Memory.V), Report: duration(s.ReportEvery.V),
 		Delivery: p.caps.Delivery,
 		BadRows:  plan.BadRows{Action: s.BadRows.Action.V, File: s.BadRows.File.V, Limit: s.BadRows.Limit.V, Values: s.BadRows.Values.V},
-		Before:   texts(s.BeforeLoad), After: texts(s.AfterLoad),
 	}
 	p.loads = s.Mode.V != "cdc"
 	p.stream = s.Mode.V != "snapshot"
@@ -90,12 +89,4 @@ func (c *compiler) settings(p *pipeline) {
 			c.warn(diag.WithoutEffect, x.at, s.Name.V, "Setting without effect", "`"+x.name+"` has no effect: "+x.why+".")
 		}
 	}
-}
-
-func texts(in []lang.Text) []string {
-	var out []string
-	for _, t := range in {
-		out = append(out, t.V)
-	}
-	return out
 }

@@ -94,9 +94,9 @@ func (p *pipeline) resources() plan.Resources {
 	if !p.target.local() {
 		r.TargetConnections = r.Writers + 1
 	}
-	// A goroutine a reader and a writer, one that deals chunks to readers, one
-	// that waits for them all.
-	r.Goroutines = r.Readers + r.Writers + 2
+	// A goroutine a reader and a writer; the pipeline's own, one that hears a
+	// drain, one that waits for the writers, and one for the finishing steps.
+	r.Goroutines = r.Readers + r.Writers + 4
 	return r
 }
 

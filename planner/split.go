@@ -35,9 +35,8 @@ func (t *table) split() {
 	if len(by) > 0 {
 		t.checkBy(&r)
 	}
-	if r.Split == connectors.SplitHash {
-		t.readAlso(r.By)
-	}
+	// A hash is taken of them, and a bad row is named by them.
+	t.readAlso(r.By)
 	t.out.Range = r
 }
 

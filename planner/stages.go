@@ -2,6 +2,7 @@ package planner
 
 import (
 	"penstock/connectors"
+	"penstock/lang"
 	"penstock/planner/plan"
 )
 
@@ -23,7 +24,7 @@ const (
 func (p *pipeline) stages(source *catalog) {
 	var first []string
 	if s := p.spec.BeforeLoad; len(s) > 0 {
-		p.add(plan.Stage{ID: beforeLoad, Kind: plan.StagePrepare, Parallel: 1, Statements: asStatements(p.out.Before)})
+		p.add(plan.Stage{ID: beforeLoad, Kind: plan.StagePrepare, Parallel: 1, Statements: asStatements(s)})
 		first = []string{beforeLoad}
 	}
 	var prepared, extracts, finished []string
@@ -45,7 +46,7 @@ func (p *pipeline) stages(source *catalog) {
 		done = prepared
 	}
 	if s := p.spec.AfterLoad; len(s) > 0 {
-		p.add(plan.Stage{ID: afterLoad, Kind: plan.StageFinish, Parallel: 1, After: done, Statements: asStatements(p.out.After)})
+		p.add(plan.Stage{ID: afterLoad, Kind: plan.StageFinish, Parallel: 1, After: done, Statements: asStatements(s)})
 		done = []string{afterLoad}
 	}
 	if p.stream {
@@ -128,10 +129,10 @@ func (p *pipeline) streamStages(after []string) {
 		Parallel: min(p.out.Workers, lanes), Lanes: lanes, Statements: notBuilt(), NotBuilt: true})
 }
 
-func asStatements(sql []string) []connectors.Statement {
+func asStatements(sql []lang.Text) []connectors.Statement {
 	var out []connectors.Statement
 	for _, s := range sql {
-		out = append(out, connectors.Statement{SQL: s, Comment: "from the spec"})
+		out = append(out, connectors.Statement{SQL: s.V, Comment: "from the spec"})
 	}
 	return out
 }

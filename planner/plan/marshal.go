@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 )
 
@@ -57,9 +56,6 @@ func Parse(src []byte) (*Plan, error) {
 			return nil, fmt.Errorf("it has a field %s that this penstock does not know: plan again with this version", field)
 		}
 		return nil, syntax(src, err)
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, errors.New("something follows the plan: a file holds one plan")
 	}
 	return &p, p.check()
 }

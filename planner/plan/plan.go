@@ -62,8 +62,6 @@ type Pipeline struct {
 
 	Resources Resources `json:"resources"`
 	BadRows   BadRows   `json:"bad_rows"`
-	Before    []string  `json:"before_load,omitempty"`
-	After     []string  `json:"after_load,omitempty"`
 	Tables    []Table   `json:"tables"`
 	Stages    []Stage   `json:"stages"`
 }

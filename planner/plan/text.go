@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"penstock/internal/diag"
 	"penstock/internal/units"
 )
 
@@ -47,7 +48,7 @@ func (t *text) pipeline(p *Pipeline) {
 	t.endpoint("from", p.Source)
 	t.endpoint("to", p.Target)
 	if p.Delivery != "" {
-		t.field(2, "promise", carried(p.Mode)+" "+p.Delivery)
+		t.field(2, "delivery", p.Delivery)
 	}
 	t.field(2, "bad rows", badRows(p.BadRows))
 	t.streamSettings(p)
@@ -71,17 +72,6 @@ func (t *text) streamSettings(p *Pipeline) {
 		s += "; from " + p.Start + " on"
 	}
 	t.field(2, "changes", s)
-}
-
-// carried is the subject of a pipeline's promise.
-func carried(mode string) string {
-	switch mode {
-	case "snapshot":
-		return "every row is"
-	case "cdc":
-		return "every change is"
-	}
-	return "every row and change is"
 }
 
 func badRows(b BadRows) string {
@@ -175,7 +165,7 @@ func (t *text) takes(p *Pipeline) {
 	r := p.Resources
 	t.line(2, "takes")
 	t.field(4, "connections", connections(r.SourceConnections, p.Source, r.Readers, "reader")+"; "+connections(r.TargetConnections, p.Target, r.Writers, "writer"))
-	t.field(4, "goroutines", fmt.Sprintf("%d = %s + %s + %d that deal and wait", r.Goroutines, count(r.Readers, "reader"), count(r.Writers, "writer"), r.Goroutines-r.Readers-r.Writers))
+	t.field(4, "goroutines", fmt.Sprintf("%d = %s + %s + %d that hold them together", r.Goroutines, count(r.Readers, "reader"), count(r.Writers, "writer"), r.Goroutines-r.Readers-r.Writers))
 	t.field(4, "memory", fmt.Sprintf("%s of rows at most = %d chunks (2 x %s + 2) of %s", units.Size(p.Memory), r.Slots, count(p.Workers, "worker"), units.Size(r.SlotBytes)))
 }
 
@@ -197,10 +187,12 @@ func (t *text) warnings() {
 	objects := map[key][]string{}
 	for _, w := range t.plan.Warnings {
 		// The object's name inside the words must not keep equal findings apart.
-		_, table, _ := strings.Cut(w.Object, ".")
-		k := key{w.Code, w.Summary, strings.ReplaceAll(w.Detail, table, "the table")}
-		if table == "" || t.options.All {
-			k.detail = w.Detail
+		k := key{w.Code, w.Summary, w.Detail}
+		if table := t.tableOf(w.Object); table != "" && !t.options.All {
+			k.detail = strings.ReplaceAll(w.Detail, table, "the table")
+		}
+		if w.Code == string(diag.CheckedColumns) {
+			k.detail = "" // the columns say it
 		}
 		if objects[k] == nil {
 			order = append(order, k)
@@ -218,6 +210,16 @@ func (t *text) warnings() {
 			t.wrapped(11, k.detail)
 		}
 	}
+}
+
+// tableOf is the table that a warning's object names, "" where it is another thing.
+func (t *text) tableOf(object string) string {
+	for i := range t.plan.Pipelines {
+		if table, ok := strings.CutPrefix(object, t.plan.Pipelines[i].Name+"."); ok {
+			return table
+		}
+	}
+	return ""
 }
 
 // ending says what a plan can't know, and what to do next.

@@ -55,18 +55,3 @@ func (t *text) hanging(indent int, head, s string) {
 		t.line(0, strings.TrimRight(line, " "))
 	}
 }
-
-// grid is lines of three parts in columns; a last part that does not fit goes
-// on below.
-func (t *text) grid(indent int, lines [][3]string) {
-	a, b := 0, 0
-	for _, l := range lines {
-		a, b = max(a, utf8.RuneCountInString(l[0])), max(b, utf8.RuneCountInString(l[1]))
-	}
-	// One long expression must not push every line to the edge.
-	a, b = min(a, 40), min(b, 32)
-	pad := func(s string, n int) string { return s + strings.Repeat(" ", max(0, n-utf8.RuneCountInString(s))) }
-	for _, l := range lines {
-		t.hanging(indent, pad(l[0], a)+" -> "+pad(l[1], b)+"  ", l[2])
-	}
-}

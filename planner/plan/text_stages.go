@@ -93,7 +93,7 @@ func workers(s *Stage) string {
 	case s.Kind == StageExtract && s.Table == "":
 		return "1 reader of the log"
 	case s.Kind == StageExtract:
-		return fmt.Sprintf("%s at most, %s", count(s.Parallel, "reader"), count(s.Ranges, "range"))
+		return fmt.Sprintf("up to %s over %s", count(s.Parallel, "reader"), count(s.Ranges, "range"))
 	case s.Kind == StageApply && s.Lanes > 0:
 		return fmt.Sprintf("%s, carried by %s", count(s.Lanes, "lane"), count(s.Parallel, "worker"))
 	case s.Kind == StageApply:

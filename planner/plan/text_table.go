@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"penstock/connectors"
 	"penstock/internal/schema"
@@ -97,7 +98,7 @@ func (t *text) table(p *Pipeline, g group) {
 	}
 	t.columns(x)
 	if len(x.NotCarried) > 0 {
-		t.field(4, "stays", strings.Join(x.NotCarried, "; ")+": not carried over")
+		t.field(4, "not carried", strings.Join(x.NotCarried, "; "))
 	}
 }
 
@@ -164,9 +165,9 @@ func chunks(t *Table) string {
 		}
 		return s + "the whole table"
 	}
-	s := fmt.Sprintf("of %s rows, %s each; restart unit: one chunk", units.Count(t.Chunk.Rows), about(t.Chunk.Rows*int64(t.Chunk.RowBytes)))
+	s := fmt.Sprintf("of up to %s rows, %s; restart unit: one chunk", units.Count(t.Chunk.Rows), about(t.Chunk.Rows*int64(t.Chunk.RowBytes)))
 	if e := t.Estimates; e != nil && e.Chunks > 0 {
-		s = "at least " + units.Count(e.Chunks) + " " + s
+		s = units.Count(e.Chunks) + " or more " + s
 	}
 	return s
 }
@@ -239,7 +240,7 @@ func (t *text) columns(x *Table) {
 		s += "; dropped: " + strings.Join(x.Dropped, ", ")
 	}
 	t.field(4, "columns", s)
-	var lines [][3]string
+	var lines []mapping
 	for _, c := range x.Columns {
 		if fold && isPlain(c) {
 			continue
@@ -250,14 +251,32 @@ func (t *text) columns(x *Table) {
 		} else {
 			native = x.native(c.Source)
 		}
-		note := c.Decision
-		if c.Reason != "" {
-			note += ": " + c.Reason
-		}
-		lines = append(lines, [3]string{strings.TrimSpace(from + " " + native), c.Name + " " + c.Native, note})
+		lines = append(lines, mapping{strings.TrimSpace(from + " " + native), c.Name + " " + c.Native, c.Decision, c.Reason})
 	}
-	t.grid(6, lines)
+	t.mappings(lines)
 }
+
+// mapping is a line of a table's columns.
+type mapping struct{ from, to, decision, reason string }
+
+// mappings writes columns under each other. A reason that several in a row
+// share stands once, below the last of them.
+func (t *text) mappings(lines []mapping) {
+	from, to := 0, 0
+	for _, l := range lines {
+		from, to = max(from, utf8.RuneCountInString(l.from)), max(to, utf8.RuneCountInString(l.to))
+	}
+	// One long expression must not push the others to the edge.
+	from, to = min(from, 40), min(to, 40)
+	for i, l := range lines {
+		t.line(6, strings.TrimRight(pad(l.from, from)+" -> "+pad(l.to, to)+"  "+l.decision, " "))
+		if l.reason != "" && (i+1 == len(lines) || lines[i+1].reason != l.reason) {
+			t.wrapped(10, l.reason)
+		}
+	}
+}
+
+func pad(s string, n int) string { return s + strings.Repeat(" ", max(0, n-utf8.RuneCountInString(s))) }
 
 // isPlain reports a column whose values are carried as they are.
 func isPlain(c Column) bool { return c.Decision == "exact" && c.Value == "" }
