@@ -15,7 +15,7 @@ import (
 // are asterisks, byte for byte, so that positions hold. Settings that are known
 // as secrets are masked when they are decoded. This pattern masks by name what
 // a syntax error keeps from being decoded, and misspelt names.
-var secretLine = regexp.MustCompile(`(?im)(?:^|[{,])[ \t]*["']?[\w-]*(?:passw|passphrase|secret|token|credential|private_key|api_key)[\w-]*["']?[ \t]*[:=][ \t]*` +
+var secretLine = regexp.MustCompile(`(?im)(?:^|[{,])[ \t]*["']?[\w-]*(?:pass?w|pwd|passphrase|secret|token|credential|private_key|api_key)[\w-]*["']?[ \t]*[:=][ \t]*` +
 	`("(?:[^"\\\n]|\\.)*"?|'(?:[^'\n]|'')*'?|[^\s=,}#'"][^,}#\n]*)`)
 
 // secretURL is a password inside an address.
@@ -24,7 +24,7 @@ var secretURL = regexp.MustCompile(`://[^/@:\s"']+:([^/@\s"'$]+)@`)
 var reference = regexp.MustCompile(`^["']?(?:(?:env|file)\s*\(|var\.|local\.|\$\{|[|>{\[]|true\b|false\b|null\b)`)
 
 // secretWords are looked for before the patterns are tried, which are slow.
-var secretWords = [][]byte{[]byte("passw"), []byte("passphrase"), []byte("secret"), []byte("token"), []byte("credential"), []byte("private_key"), []byte("api_key"), []byte("://")}
+var secretWords = [][]byte{[]byte("passw"), []byte("pasw"), []byte("pwd"), []byte("passphrase"), []byte("secret"), []byte("token"), []byte("credential"), []byte("private_key"), []byte("api_key"), []byte("://")}
 
 // masked copies a file with what looks like a secret replaced.
 func masked(src []byte) []byte {

@@ -3,6 +3,7 @@ package lang
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"penstock/internal/diag"
@@ -135,6 +136,9 @@ func (c *yamlCheck) walk(n *yaml.Node) {
 			case k.Kind != yaml.ScalarNode:
 				c.diags.Errorf(diag.YAMLSyntax, c.f.firstLine(k), "Key is not a word", "Keys are plain words or quoted texts, not %s.", kindOf(k))
 			case isMerge(k):
+				if v := n.Content[i+1]; !mergeable(c.f, v) {
+					c.diags.Errorf(diag.YAMLSyntax, c.f.inner(k), "Nothing to merge", "<< takes a mapping, an alias of one, or a list of those, not %s.", kindOf(v))
+				}
 			case seen[k.Value] != nil:
 				d := c.diags.Errorf(diag.Duplicate, c.f.inner(k), fmt.Sprintf("Duplicate %q", k.Value), "It is set twice in the same mapping; only one can count. Remove one of them.")
 				d.Related = []diag.Related{{Message: "set here first", Range: c.f.inner(seen[k.Value])}}
@@ -184,6 +188,16 @@ func (c *yamlCheck) tag(n *yaml.Node) {
 }
 
 func isMerge(k *yaml.Node) bool { return k.Kind == yaml.ScalarNode && k.ShortTag() == "!!merge" }
+
+func mergeable(f *yamlFile, v *yaml.Node) bool {
+	switch v = f.resolve(v); v.Kind {
+	case yaml.MappingNode:
+		return true
+	case yaml.SequenceNode:
+		return !slices.ContainsFunc(v.Content, func(e *yaml.Node) bool { return f.resolve(e).Kind != yaml.MappingNode })
+	}
+	return false
+}
 
 // kindOf names what a node holds, for messages.
 func kindOf(n *yaml.Node) string {

@@ -13,6 +13,9 @@ import (
 // start is the first byte of a node's value, behind its anchor and tag.
 func (f *yamlFile) start(n *yaml.Node) int {
 	o := f.offset(n.Line, n.Column)
+	if n.Kind == yaml.ScalarNode && n.Value == "" && n.Style&^yaml.TaggedStyle == 0 {
+		return o // nothing stands behind the anchor
+	}
 	for o < len(f.buf) && (f.buf[o] == '&' && n.Anchor != "" || f.buf[o] == '!' && n.Style&yaml.TaggedStyle != 0) {
 		for o < len(f.buf) && !isSpace(f.buf[o]) && !isFlow(f.buf[o]) {
 			o++

@@ -3,6 +3,7 @@ package lang
 import (
 	"bytes"
 	"strings"
+	"unicode/utf8"
 
 	"penstock/internal/diag"
 
@@ -21,8 +22,9 @@ func (f *yamlFile) syntaxError(err error) diag.Diagnostic {
 		l.Errorf(diag.TwoDocuments, f.secondDocument(), "Second YAML document",
 			"A file holds one document, and `---` begins another. Put it into a file of its own: a folder of files is read as one spec.")
 		return l[0]
-	case line == 0:
-		l.Errorf(diag.YAMLSyntax, f.rng(0, 0), "YAML can't be read", "%s.", sentence(message))
+	case line == 0: // the reader's errors are about bytes, and have no position
+		at := f.strangeByte()
+		l.Errorf(diag.YAMLSyntax, f.rng(at, min(at+1, len(f.buf))), "YAML can't be read", "%s. A spec is UTF-8 text without control characters.", sentence(message))
 		return l[0]
 	}
 	at := f.offset(line, col)
@@ -54,15 +56,67 @@ func (f *yamlFile) syntaxError(err error) diag.Diagnostic {
 			return l[0]
 		}
 	}
+	if r, text, ok := f.quotedStart(at, message); ok {
+		l.Errorf(diag.YAMLStart, r, "More behind a closing quote or bracket",
+			"YAML ends the value where what it began with closes. Put the whole value in quotes, and quotes inside it twice.")
+		l[0].Fixes = []diag.Edit{{Title: "put it in quotes", Range: r, NewText: "'" + strings.ReplaceAll(text, "'", "''") + "'"}}
+		return l[0]
+	}
+	if strings.Contains(message, "quoted scalar") && strings.Contains(message, "end of stream") {
+		l.Errorf(diag.YAMLSyntax, f.rng(context, f.lineEnd(context)), "Quote is never closed", "A text that begins with a quote ends at the next one of the same kind.")
+		return l[0]
+	}
 	hint := ""
 	switch {
 	case strings.Contains(message, "mapping values are not allowed"):
-		hint = " A value that holds `: ` must be in quotes."
+		hint = " A value that holds `: ` must be in quotes, and a key has a space behind its colon."
 	case strings.Contains(message, "<document start>"), strings.Contains(message, "expected key"):
 		hint = " Keys of one mapping begin in the same column."
 	}
 	l.Errorf(diag.YAMLSyntax, r, "YAML syntax error", "%s.%s", sentence(message), hint)
+	if strings.Contains(message, "flow") && context < at {
+		l[0].Related = []diag.Related{{Message: "it begins here", Range: f.rng(context, context+1)}}
+	}
 	return l[0]
+}
+
+// strangeByte is the first byte that is no UTF-8 or a control character.
+func (f *yamlFile) strangeByte() int {
+	for i := 0; i < len(f.buf); {
+		r, w := utf8.DecodeRune(f.buf[i:])
+		if r == utf8.RuneError && w == 1 || r < ' ' && r != '\t' && r != '\n' && r != '\r' || r >= 0x7f && r < 0xa0 && r != 0x85 {
+			return i
+		}
+		i += w
+	}
+	return 0
+}
+
+// quotedStart finds a value such as `'A' == status`: it begins with a quote or
+// a bracket, which closes before the place where the parser gave up.
+func (f *yamlFile) quotedStart(at int, message string) (r hcl.Range, text string, ok bool) {
+	before := bytes.TrimRight(f.buf[:min(at, len(f.buf))], " ")
+	before = bytes.TrimRight(before, "\r\n") // `[x]y`: the parser stands behind the line
+	line := bytes.LastIndexByte(before, '\n') + 1
+	colon := bytes.Index(f.buf[line:f.lineEnd(line)], []byte(": "))
+	if !strings.Contains(message, "did not find expected key") || colon < 0 {
+		return r, "", false
+	}
+	from := line + colon + 2
+	for from < len(f.buf) && f.buf[from] == ' ' {
+		from++
+	}
+	closing := map[byte]byte{'\'': '\'', '"': '"', '[': ']'}
+	end := f.lineEnd(from)
+	if from >= end || closing[f.buf[from]] == 0 {
+		return r, "", false
+	}
+	i := bytes.IndexByte(f.buf[from+1:end], closing[f.buf[from]])
+	if i < 0 || len(bytes.TrimSpace(f.buf[from+1+i+1:end])) == 0 {
+		return r, "", false
+	}
+	text = strings.TrimRight(string(f.buf[from:end]), " ")
+	return f.rng(from, from+len(text)), text, true
 }
 
 func emptyFile(r hcl.Range) diag.Diagnostic {
