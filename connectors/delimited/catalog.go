@@ -44,9 +44,14 @@ func local(_ context.Context, config any, env connectors.Env) (*schema.Catalog, 
 		}
 		if len(t.Key) > 0 {
 			st.PrimaryKey = &schema.Key{Columns: slices.Clone(t.Key)}
+			for i := range st.Columns { // a value that identifies a row is there
+				c := &st.Columns[i]
+				c.Nullable = c.Nullable && !slices.Contains(t.Key, c.Name)
+			}
 		}
 		if bytes > 0 && c.Compression == "none" {
-			st.Stats = &schema.Statistics{Bytes: bytes, Rows: bytes / int64(st.EstimatedRowBytes())}
+			row := int64(st.EstimatedRowBytes())
+			st.Stats = &schema.Statistics{Bytes: bytes, Rows: (bytes + row - 1) / row}
 		}
 		out.Tables = append(out.Tables, st)
 	}

@@ -150,10 +150,13 @@ func TestHeaderNamesTheColumns(t *testing.T) {
 }
 
 func TestTablesWithColumnsNeedNoFile(t *testing.T) {
-	c := &SourceConfig{Form: csv(), Tables: []Table{{Name: "t", Path: "absent/*.csv", Key: []string{"id"}, Columns: []Column{{Name: "id", Type: "bigint"}}}}}
+	c := &SourceConfig{Form: csv(), Tables: []Table{{Name: "t", Path: "absent/*.csv", Key: []string{"id"}, Columns: []Column{{Name: "id", Type: "bigint", Nullable: true}, {Name: "a", Type: "text", Nullable: true}}}}}
 	got, err := local(context.Background(), c, connectors.Env{Dir: t.TempDir()})
 	if err != nil || got.Tables[0].Columns[0].Type != schema.Of(schema.Int64) || !slices.Equal(got.Tables[0].DefaultKey(), []string{"id"}) {
 		t.Fatalf("got %+v, %v", got, err)
+	}
+	if cols := got.Tables[0].Columns; cols[0].Nullable || !cols[1].Nullable {
+		t.Errorf("columns %+v: want the key not null, and the other as it says", cols)
 	}
 	if s := splits(&got.Tables[0]); s[0] != connectors.SplitBlocks {
 		t.Errorf("a plain file is split by %q, want blocks", s)
