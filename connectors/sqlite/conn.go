@@ -68,15 +68,16 @@ func checkFile(path string, a access) error {
 	switch {
 	case err == nil && info.IsDir():
 		return openError(path, "it is a directory", "Write the path of a file.")
-	case err == nil || !os.IsNotExist(err):
+	case err == nil:
 		return nil
-	case a != create:
-		return openError(path, "there is no such file", "Check `path`: it is relative to the spec's folder.")
 	}
 	if parent, err := os.Stat(folder(path)); err != nil || !parent.IsDir() {
 		return openError(path, "there is no folder "+folder(path), "Create the folder first.")
 	}
-	return nil
+	if a != create && os.IsNotExist(err) {
+		return openError(path, "there is no such file", "Check `path`: it is relative to the spec's folder.")
+	}
+	return nil // SQLite says what it is
 }
 
 func (c *conn) outPointer() uintptr { return *(*uintptr)(ptr(c.out)) }

@@ -2,9 +2,10 @@ package sqlite
 
 import (
 	"fmt"
-	"strconv"
+	"math"
 	"strings"
 
+	"penstock/connectors"
 	"penstock/internal/schema"
 )
 
@@ -47,71 +48,34 @@ var declared = map[string]schema.Type{
 
 // Parse reads a declared type.
 func (types) Parse(native string) (schema.Type, error) {
-	word, args, err := splitType(native)
+	if strings.TrimSpace(native) == "" {
+		return schema.Type{}, fmt.Errorf("the column has no declared type, so it may hold anything: read it through a view with CAST, or leave it out")
+	}
+	n, err := connectors.SplitType(native)
 	if err != nil {
 		return schema.Type{}, err
 	}
-	if word == "" {
-		return schema.Type{}, fmt.Errorf("the column has no declared type, so it may hold anything: read it through a view with CAST, or leave it out")
-	}
-	t, ok := declared[word]
+	t, ok := declared[strings.ToUpper(n.Word)]
 	if !ok {
 		return schema.Type{}, fmt.Errorf("%q is not a type known here: known are INTEGER, REAL, NUMERIC(p,s), TEXT, VARCHAR(n), BLOB, BOOLEAN, DATE, TIME, DATETIME, TIMESTAMP, UUID, JSON and their usual synonyms", native)
 	}
 	switch t.Kind {
 	case schema.Decimal:
-		if len(args) > 0 {
-			t.Precision = args[0]
-		}
-		if len(args) > 1 {
-			t.Scale = args[1]
-		}
-		if len(args) > 0 && (t.Precision < 1 || t.Precision > 1000) {
-			return schema.Type{}, fmt.Errorf("%q: the precision must be 1 to 1000", native)
-		}
-		return t, nil
+		return n.Decimal(t, maxDigits, -maxDigits, maxDigits)
 	case schema.Text, schema.Bytes:
-		if len(args) == 1 && args[0] > 0 {
-			t.Length = args[0]
-			return t, nil
-		}
-		if t.Fixed && len(args) == 0 {
-			t.Fixed = false // CHAR without a length is not padded to anything
-		}
+		t.Length, err = n.Int(0, 1, math.MaxInt32)
+		// CHAR without a length is not padded to anything.
+		t.Fixed = t.Fixed && t.Length > 0
 	case schema.Time, schema.Timestamp, schema.TimestampTZ:
-		if len(args) == 1 && args[0] >= 0 && args[0] <= 9 {
-			t.Precision = args[0]
-			return t, nil
-		}
-	default:
-		// INTEGER(11), DOUBLE(10,2): a display width, which SQLite ignores.
-		return t, nil
+		t.Precision, err = n.Int(t.Precision, 0, 9)
 	}
-	if len(args) > 0 {
-		return schema.Type{}, fmt.Errorf("%q: %v in brackets makes no sense for %s", native, args, t.Kind)
-	}
-	return t, nil
+	// What stands behind other words, INTEGER(11) or DOUBLE(10,2), is a display
+	// width, which SQLite ignores.
+	return t, err
 }
 
-// splitType takes `numeric ( 10 , 2 )` apart.
-func splitType(native string) (word string, args []int, err error) {
-	s := strings.ToUpper(strings.TrimSpace(native))
-	if open := strings.IndexByte(s, '('); open >= 0 {
-		inside, rest, ok := strings.Cut(s[open+1:], ")")
-		if !ok {
-			return "", nil, fmt.Errorf("%q lacks its closing bracket", native)
-		}
-		for _, a := range strings.Split(inside, ",") {
-			n, err := strconv.Atoi(strings.TrimSpace(a))
-			if err != nil {
-				return "", nil, fmt.Errorf("%q: %q is not a whole number", native, strings.TrimSpace(a))
-			}
-			args = append(args, n)
-		}
-		s = s[:open] + " " + rest
-	}
-	return strings.Join(strings.Fields(s), " "), args, nil
-}
+// maxDigits is far beyond any database's decimals; it keeps slips out.
+const maxDigits = 1000
 
 // Render declares a column for every value of t.
 func (types) Render(t schema.Type) (string, error) {
@@ -134,8 +98,8 @@ func (types) Render(t schema.Type) (string, error) {
 		switch {
 		case t.Precision == 0:
 			return "DECIMAL_TEXT", nil
-		case t.Precision > 1000:
-			return "", fmt.Errorf("%s has more than 1000 digits: write `type = \"DECIMAL_TEXT\"`", t)
+		case t.Precision > maxDigits:
+			return "", fmt.Errorf("%s has more than %d digits: write type = \"DECIMAL_TEXT\"", t, maxDigits)
 		}
 		return fmt.Sprintf("DECIMAL_TEXT(%d,%d)", t.Precision, t.Scale), nil
 	case schema.Text:
