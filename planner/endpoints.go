@@ -118,9 +118,22 @@ func (e *endpoint) built() bool {
 	return e.def.Target.Open != nil && e.def.Target.Explain != nil
 }
 
-// checkTLS warns of a connection in the clear to another machine.
+// checkTLS warns of a connection in the clear to another machine, and of TLS
+// settings where there is no connection.
 func (c *compiler) checkTLS(e *endpoint) {
-	if e.local() || e.spec.TLS.V != "off" || loopback(e.config) {
+	if e.local() {
+		for _, x := range []struct {
+			name string
+			set  bool
+			at   hcl.Range
+		}{{"tls", e.spec.TLS.Set, e.spec.TLS.Range}, {"tls_ca", e.spec.TLSCA.Set, e.spec.TLSCA.Range}} {
+			if x.set {
+				c.warn(diag.WithoutEffect, x.at, e.id, "Setting without effect", "`"+x.name+"` has no effect: "+e.id+" is in files or in this process, and nothing is connected to.")
+			}
+		}
+		return
+	}
+	if e.spec.TLS.V != "off" || loopback(e.config) {
 		return
 	}
 	c.warn(diag.TLSOff, e.spec.TLS.Range, e.id, "Connection is not encrypted",

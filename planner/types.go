@@ -16,7 +16,7 @@ func (t *table) column(c column) {
 	var nullable bool
 	if c.value != nil {
 		out.Value, from, nullable = c.value.String(), c.value.Type(), c.value.Nullable()
-		out.ValueType = &from
+		out.ValueType, out.New = &from, c.source == nil
 	} else {
 		out.Source, from, nullable = c.source.Name, c.source.Type, c.source.Nullable
 	}

@@ -130,7 +130,8 @@ type Column struct {
 	Source    string       `json:"source,omitempty"` // a source column; "" for a computed one
 	Value     string       `json:"value,omitempty"`  // a row expression, in canonical form
 	ValueType *schema.Type `json:"value_type,omitempty"`
-	Decision  string       `json:"decision"` // "exact", "checked", "lossy"
+	New       bool         `json:"new,omitempty"` // the source has no such column
+	Decision  string       `json:"decision"`      // "exact", "checked", "lossy"
 	Reason    string       `json:"reason,omitempty"`
 }
 

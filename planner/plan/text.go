@@ -238,18 +238,38 @@ func (t *text) ending() {
 			t.wrapped(2, e.ID+": what is in it already (it is planned as empty); free disk")
 		}
 	}
-	t.line(0, "")
-	var missing []string
-	for _, e := range t.plan.Endpoints {
-		if !e.Built {
-			missing = append(missing, e.ID+" ("+e.Connector+")")
-		}
-	}
-	if len(missing) > 0 {
+	missing := t.plan.missing()
+	switch {
+	case len(missing) > 0:
+		t.line(0, "")
 		t.wrapped(0, "This build plans and can't run yet: "+strings.Join(missing, ", ")+".")
-		return
-	}
-	if t.options.Run != "" {
+	case t.options.Run != "":
+		t.line(0, "")
 		t.line(0, "next: "+t.options.Run)
 	}
 }
+
+// missing is what keeps this build from running the plan: connectors, and
+// stages where those are there.
+func (p *Plan) missing() []string {
+	var out []string
+	for _, e := range p.Endpoints {
+		if !e.Built {
+			out = append(out, e.ID+" ("+e.Connector+")")
+		}
+	}
+	if out != nil {
+		return out
+	}
+	for _, l := range p.Pipelines {
+		for _, s := range l.Stages {
+			if s.NotBuilt {
+				out = append(out, "stage "+s.ID+" of pipeline "+l.Name)
+			}
+		}
+	}
+	return out
+}
+
+// Runnable reports whether this build can carry the plan out.
+func (p *Plan) Runnable() bool { return len(p.missing()) == 0 }

@@ -69,6 +69,9 @@ func (t *text) stage(p *Pipeline, b *box, of map[string]*box) {
 		t.line(7, strings.Join(facts, "; "))
 	}
 	t.statements(s.Statements)
+	if s.NotBuilt && len(s.Statements) > 0 && s.Statements[0].Comment != "" {
+		t.line(9, "-- not built yet: a run refuses it")
+	}
 	for i, l := range s.Loads {
 		if !t.options.All && i > 0 {
 			t.line(9, fmt.Sprintf("-- the same for the other %s, with their own names and columns", count(len(s.Loads)-1, "table")))

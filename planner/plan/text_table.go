@@ -251,6 +251,9 @@ func (t *text) columns(x *Table) {
 		} else {
 			native = x.native(c.Source)
 		}
+		if c.New {
+			c.Decision = "new, " + c.Decision
+		}
 		lines = append(lines, mapping{strings.TrimSpace(from + " " + native), c.Name + " " + c.Native, c.Decision, c.Reason})
 	}
 	t.mappings(lines)
