@@ -89,7 +89,7 @@ func meaning(v reflect.Value) any {
 
 func loadExample(t *testing.T, name string) (*lang.Spec, decoded) {
 	t.Helper()
-	spec, l := lang.Load(filepath.Join("testdata", "examples", name), lang.Options{Connectors: connectors})
+	spec, l := lang.Load(filepath.Join("..", "examples", strings.TrimSuffix(name, filepath.Ext(name)), name), lang.Options{Connectors: connectors})
 	d, l := decodeAll(spec, l)
 	for _, x := range l {
 		t.Errorf("%s: %s:%s: %s: %s: %s", name, x.Subject, x.Code, x.Severity, x.Summary, x.Detail)
@@ -98,7 +98,7 @@ func loadExample(t *testing.T, name string) (*lang.Spec, decoded) {
 }
 
 func TestExamplesMeanTheSameInBothSyntaxes(t *testing.T) {
-	names, _ := filepath.Glob("testdata/examples/*.hcl")
+	names, _ := filepath.Glob("../examples/*/*.hcl")
 	if len(names) < 4 {
 		t.Fatalf("got %d examples, want at least 4", len(names))
 	}

@@ -15,7 +15,7 @@ import (
 
 // seeds are all specs in testdata of one syntax.
 func seeds(f *testing.F, ext string) {
-	paths, _ := filepath.Glob("testdata/examples/*" + ext)
+	paths, _ := filepath.Glob("../examples/*/*" + ext)
 	for _, p := range paths {
 		b, err := os.ReadFile(p)
 		if err != nil {
