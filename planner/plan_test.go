@@ -155,6 +155,28 @@ func TestSplitFollowsTheSourceUnlessTheSpecSays(t *testing.T) {
 	}
 }
 
+func TestChunksAreCountedByRange(t *testing.T) {
+	x := orders()
+	for _, c := range []struct {
+		rows int64
+		body string
+		want int64
+	}{
+		{1_000_000, "count = 8", 16}, // 125,000 rows a range are two chunks
+		{800_000, "count = 8", 8},
+		{3, "count = 8", 3},
+		{0, "count = 8", 1},
+		{250_000, "count = 4\n split = \"hash\"", 12}, // three stretches, each dealt to four
+		{250_000, "split = \"none\"", 1},
+	} {
+		x.Stats = &schema.Statistics{Rows: c.rows}
+		p := good(t, pipe("memory = \"4GiB\"\n table \"APP.ORDERS\" {\n range {\n"+c.body+"\n}\n}"), catalogOf(x), nil)
+		if got := p.Tables[0].Estimates.Chunks; got != c.want {
+			t.Errorf("%d rows, %s: got %d chunks of %d rows, want %d", c.rows, c.body, got, p.Tables[0].Chunk.Rows, c.want)
+		}
+	}
+}
+
 func TestAHashSplitReadsItsColumns(t *testing.T) {
 	x := good(t, pipe(`table "APP.ORDERS" {
     key = ["STATUS"]

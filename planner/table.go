@@ -176,13 +176,21 @@ func (t *table) estimate() {
 		e.From = "statistics of " + s.Analyzed
 	}
 	if n := t.out.Chunk.Rows; n > 0 && t.loads {
-		// Each range is cut by itself; fewer rows than ranges leave some empty.
-		count := max(1, min(int64(t.out.Range.Count), s.Rows))
-		perRange := (s.Rows + count - 1) / count
-		e.Chunks = count * max(1, (perRange+n-1)/n)
-		if t.out.Range.Split == connectors.SplitNone {
-			e.Chunks = 1
-		}
+		e.Chunks = chunkCount(s.Rows, n, t.out.Range)
 	}
 	t.out.Estimates = e
+}
+
+// chunkCount is how many chunks the rows give, if ranges come out even.
+func chunkCount(rows, size int64, r plan.Range) int64 {
+	parts := func(n int64) int64 { return max(1, (n+size-1)/size) }
+	switch r.Split {
+	case connectors.SplitNone:
+		return 1
+	case connectors.SplitHash: // each stretch of the scan is dealt to all ranges
+		return parts(rows) * int64(r.Count)
+	}
+	// Each range is cut by itself; fewer rows than ranges leave some empty.
+	count := max(1, min(int64(r.Count), rows))
+	return count * parts((rows+count-1)/count)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -133,6 +134,24 @@ func TestTextFoldsTablesThatDifferInNamesOnly(t *testing.T) {
 	for _, l := range strings.Split(folded.String()+all.String(), "\n") {
 		if utf8.RuneCountInString(l) > 100 || strings.TrimRight(l, " ") != l {
 			t.Errorf("line of %d columns: %q", utf8.RuneCountInString(l), l)
+		}
+	}
+}
+
+func BenchmarkText2000Tables(b *testing.B) {
+	p := sample(2000)
+	for b.Loop() {
+		if err := plan.Text(io.Discard, p, plan.TextOptions{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkMarshal2000Tables(b *testing.B) {
+	p := sample(2000)
+	for b.Loop() {
+		if _, err := plan.Marshal(p); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

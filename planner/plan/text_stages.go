@@ -2,7 +2,9 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"penstock/connectors"
@@ -19,13 +21,17 @@ func (t *text) stages(p *Pipeline, groups []group) {
 	var boxes []*box
 	of := map[string]*box{} // by stage id
 	at := map[string]*box{}
+	groupOf := map[string]int{} // by table
+	for i, g := range groups {
+		for _, x := range g.tables {
+			groupOf[x.Source.String()] = i
+		}
+	}
 	for i := range p.Stages {
 		s := &p.Stages[i]
 		k := string(s.Kind) + " " + s.ID
-		for j, g := range groups {
-			if s.Table != "" && g.has(s.Table) {
-				k = fmt.Sprintf("%s %d", s.Kind, j)
-			}
+		if g, ok := groupOf[s.Table]; ok && s.Table != "" {
+			k = fmt.Sprintf("%s %d", s.Kind, g)
 		}
 		b := at[k]
 		if b == nil {
@@ -105,19 +111,19 @@ func workers(s *Stage) string {
 	return ""
 }
 
+// numbers are those of the boxes that the stages of b name.
 func numbers(b *box, of map[string]*box, ids func(*Stage) []string) []string {
-	var n []int
+	found := map[int]bool{}
 	for _, s := range b.stages {
 		for _, id := range ids(s) {
-			if x := of[id]; x != nil && !slices.Contains(n, x.number) {
-				n = append(n, x.number)
+			if x := of[id]; x != nil {
+				found[x.number] = true
 			}
 		}
 	}
-	slices.Sort(n)
 	var out []string
-	for _, i := range n {
-		out = append(out, fmt.Sprint(i))
+	for _, n := range slices.Sorted(maps.Keys(found)) {
+		out = append(out, strconv.Itoa(n))
 	}
 	return out
 }

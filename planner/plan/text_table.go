@@ -16,15 +16,6 @@ type group struct {
 	tables []*Table
 }
 
-func (g group) has(name string) bool {
-	for _, t := range g.tables {
-		if t.Source.String() == name {
-			return true
-		}
-	}
-	return false
-}
-
 // groups puts tables that are alike together, in the order of their first.
 func (t *text) groups(p *Pipeline) []group {
 	var out []group
