@@ -63,6 +63,9 @@ type TargetDef struct {
 	Capabilities TargetCapabilities
 	// SplitName takes a target name in a spec apart.
 	SplitName func(name string) (schema.Name, error)
+	// Storable says why values of t would change in a column declared as native,
+	// where Types.Parse can't tell; nil when they would not. May be nil itself.
+	Storable func(native string, t schema.Type) error
 	// Local gives the catalog without connecting; a missing file is an empty
 	// catalog and is not created. nil: planned offline as empty, or by its catalog file.
 	Local   func(ctx context.Context, config any, env Env) (*schema.Catalog, error)

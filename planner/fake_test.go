@@ -40,7 +40,13 @@ func registry() *connectors.Registry {
 				Names: "lower", Carry: []string{"indexes"}, Delivery: "applied exactly once", CommitRows: 1000, CommitEvery: "1s",
 			},
 			SplitName: splitName,
-			Explain:   explainer{},
+			Storable: func(native string, _ schema.Type) error {
+				if native == "bytes" {
+					return errors.New("a column declared bytes keeps nothing")
+				}
+				return nil
+			},
+			Explain: explainer{},
 		},
 	}
 	local := &connectors.Definition{

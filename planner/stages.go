@@ -24,7 +24,7 @@ const (
 func (p *pipeline) stages(source *catalog) {
 	var first []string
 	if s := p.spec.BeforeLoad; len(s) > 0 {
-		p.add(plan.Stage{ID: beforeLoad, Kind: plan.StagePrepare, Parallel: 1, Statements: asStatements(s), NotBuilt: true})
+		p.add(plan.Stage{ID: beforeLoad, Kind: plan.StagePrepare, Parallel: 1, Statements: asStatements(s), NotBuilt: p.target.def.Target.Explain == nil})
 		first = []string{beforeLoad}
 	}
 	var prepared, extracts, finished []string
@@ -46,7 +46,7 @@ func (p *pipeline) stages(source *catalog) {
 		done = prepared
 	}
 	if s := p.spec.AfterLoad; len(s) > 0 {
-		p.add(plan.Stage{ID: afterLoad, Kind: plan.StageFinish, Parallel: 1, After: done, Statements: asStatements(s), NotBuilt: true})
+		p.add(plan.Stage{ID: afterLoad, Kind: plan.StageFinish, Parallel: 1, After: done, Statements: asStatements(s), NotBuilt: p.target.def.Target.Explain == nil})
 		done = []string{afterLoad}
 	}
 	if p.stream {
@@ -129,8 +129,7 @@ func (p *pipeline) streamStages(after []string) {
 		Parallel: min(p.out.Workers, lanes), Lanes: lanes, Statements: notBuilt(), NotBuilt: true})
 }
 
-// asStatements are the spec's own statements. No target of this build can run
-// them, so their stages are not built: a run refuses rather than leaves them out.
+// asStatements are the spec's own statements, as they stand.
 func asStatements(sql []lang.Text) []connectors.Statement {
 	var out []connectors.Statement
 	for _, s := range sql {

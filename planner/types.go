@@ -124,6 +124,12 @@ func (t *table) fit(c column, out *plan.Column, from schema.Type, nullable bool)
 			t.withoutEffect(c.spec.AcceptLoss.Range, "accept_loss", "nothing of "+c.name+" is lost")
 		}
 	}
+	if keeps := t.target.def.Target.Storable; keeps != nil {
+		if err := keeps(out.Native, out.Type); err != nil {
+			t.errorf(diag.NoConversion, at, c.name, "Column "+c.name+" would change its values", "%s: %s.", what, strings.TrimSuffix(err.Error(), "."))
+			return false
+		}
+	}
 	out.Decision, out.Reason = string(class), reason
 	if nullable && !out.Nullable {
 		refuseNull(out, "the target's column is NOT NULL")

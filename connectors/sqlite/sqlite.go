@@ -64,6 +64,7 @@ func Definition() *connectors.Definition {
 				CommitRows: 10_000, CommitEvery: "1s",
 			},
 			SplitName: splitName,
+			Storable:  storable,
 			Local: func(ctx context.Context, config any, env connectors.Env) (*schema.Catalog, error) {
 				c := config.(*TargetConfig)
 				return localCatalog(ctx, resolve(env, c.Path), c.BusyTimeout)
