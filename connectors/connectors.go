@@ -17,6 +17,8 @@ import (
 type Env struct {
 	Dir      string // relative paths are relative to this folder
 	Pipeline string // the pipeline it is opened for
+	TLS      string // "verify" or "off"
+	TLSCA    string // a file of certificates, as written; "" = the system's
 	Secrets  secret.Resolver
 	Log      *slog.Logger
 }
@@ -109,9 +111,20 @@ type Target interface {
 	// Finish runs the table's finishing statements and marks it loaded. It does
 	// nothing when that was done before.
 	Finish(ctx context.Context, t Load) error
+	// Script runs a spec's own statements (before_load, after_load) in one
+	// transaction with a record that they ran for this generation of the
+	// pipeline; it does nothing when the record is there.
+	Script(ctx context.Context, s Script) error
 	// Release gives the claim back. The epoch stays.
 	Release(ctx context.Context) error
 	Close() error
+}
+
+// Script is a spec's own statements.
+type Script struct {
+	Name       string // "before_load", "after_load"
+	Generation int    // rises with every table that is begun: a later load runs them again
+	Statements []string
 }
 
 // Owner is who claims a pipeline.

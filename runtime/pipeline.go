@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,7 +95,66 @@ func (p *pipeline) run(ctx context.Context, pn *plan.Plan) (err error) {
 	if err := p.decide(ctx, state); err != nil {
 		return err
 	}
-	return p.move(ctx)
+	if p.anew() {
+		if err := p.script(ctx, "before_load", p.work.before, state); err != nil {
+			return err
+		}
+	}
+	if err := p.move(ctx); err != nil || p.result.Drained || !p.allLoaded(state) {
+		return err
+	}
+	return p.script(ctx, "after_load", p.work.after, state)
+}
+
+// anew reports whether a table is begun, so that before_load is due.
+func (p *pipeline) anew() bool {
+	return slices.ContainsFunc(p.work.tables, func(t *table) bool {
+		return t.task.Action == checkpoint.Begin || t.task.Action == checkpoint.Restart
+	})
+}
+
+// allLoaded reports whether every table of the pipeline is loaded, also those
+// that --only left out, so that after_load is due.
+func (p *pipeline) allLoaded(state connectors.State) bool {
+	for _, name := range p.others() {
+		if s := state.Tables[name]; s == nil || !s.Loaded {
+			return false
+		}
+	}
+	return true
+}
+
+// others are the tables that --only left out.
+func (p *pipeline) others() (names []string) {
+	for i := range p.plan.Tables {
+		name := p.plan.Tables[i].Source.String()
+		if !slices.ContainsFunc(p.work.tables, func(t *table) bool { return t.name == name }) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// script runs the spec's own statements, once for each sum of the tables'
+// generations: a run after a crash finds their record, and a table that is
+// begun anew raises the sum.
+func (p *pipeline) script(ctx context.Context, name string, statements []string, state connectors.State) error {
+	if len(statements) == 0 {
+		return nil
+	}
+	sum := 0
+	for _, t := range p.work.tables {
+		sum += t.task.Generation
+	}
+	for _, name := range p.others() {
+		if s := state.Tables[name]; s != nil {
+			sum += s.Generation
+		}
+	}
+	if err := p.target.Script(ctx, connectors.Script{Name: name, Generation: sum, Statements: statements}); err != nil {
+		return fmt.Errorf("%s of pipeline %s: %w", name, p.plan.Name, err)
+	}
+	return nil
 }
 
 // open connects both ends.

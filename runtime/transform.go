@@ -16,8 +16,9 @@ import (
 // promised. It belongs to one goroutine.
 type transform struct {
 	filter  *rowexpr.Program
-	columns []output
-	from    []int // for SealOver: a source column, or ^own
+	columns []output // with memory of their own
+	checked []output // source columns that are passed on once they are checked
+	from    []int    // for SealOver: a source column, or ^own
 	pool    *batch.Pool
 	texts   textRules
 	key     []int    // source columns that name a row in a report
@@ -32,10 +33,11 @@ type transform struct {
 // output is a target column that is not a source column as it stands.
 type output struct {
 	name    string
-	source  int              // the source column it is converted from; -1 for a computed one
+	source  int              // the source column it comes from; -1 for a computed one
 	value   *rowexpr.Program // computed
 	raw     *batch.Column    // what value gives, before convert; nil when there is nothing to convert
-	convert *batch.Converter // nil: value's type is the target's
+	convert *batch.Converter // into memory of its own
+	check   *batch.Converter // where the memory is right once every value has passed
 }
 
 // newTransform compiles what a table's plan says about rows. parts is the
@@ -78,12 +80,18 @@ func newTransform(t *plan.Table, parts int) (*transform, error) {
 		if err != nil {
 			return nil, &UsageError{fmt.Sprintf("column %s of %s: %v", c.Name, t.Source, err)}
 		}
-		if conv.Same() {
-			if o.value == nil {
-				x.from = append(x.from, o.source)
-				continue
+		switch {
+		case conv.InPlace() && o.value == nil:
+			x.from = append(x.from, o.source)
+			if !conv.Same() {
+				o.check = conv
+				x.checked = append(x.checked, o)
 			}
-		} else {
+			continue
+		case conv.Same():
+		case conv.InPlace():
+			o.check = conv
+		default:
 			o.convert = conv
 			if o.value != nil {
 				o.raw = batch.NewColumn(src)
@@ -188,11 +196,22 @@ func (x *transform) apply(in *batch.Batch, parts []ranges.Chunk) result {
 		} else {
 			src = in.Columns[o.source]
 		}
-		if o.convert != nil {
-			x.convBad = o.convert.Convert(src, sel, into, x.convBad[:0])
-			for _, e := range x.convBad {
-				reject(e.Row, o.name, e.Reason)
-			}
+		x.convBad = x.convBad[:0]
+		switch {
+		case o.convert != nil:
+			x.convBad = o.convert.Convert(src, sel, into, x.convBad)
+		case o.check != nil:
+			x.convBad = o.check.Check(into, sel, x.convBad)
+		}
+		for _, e := range x.convBad {
+			reject(e.Row, o.name, e.Reason)
+		}
+	}
+	for i := range x.checked {
+		o := &x.checked[i]
+		x.convBad = o.check.Check(in.Columns[o.source], sel, x.convBad[:0])
+		for _, e := range x.convBad {
+			reject(e.Row, o.name, e.Reason)
 		}
 	}
 	out := b.SealOver(in, x.from)

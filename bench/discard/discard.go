@@ -110,6 +110,9 @@ func (t *Target) Finish(_ context.Context, l connectors.Load) error {
 	return nil
 }
 
+// Script does nothing: there is nothing to run statements on.
+func (t *Target) Script(context.Context, connectors.Script) error { return nil }
+
 // Release does nothing.
 func (t *Target) Release(context.Context) error { return nil }
 

@@ -67,7 +67,7 @@ ON CONFLICT (pipeline, name) DO UPDATE SET generation = excluded.generation, dig
 
 func isStateTable(lower string) bool {
 	switch lower {
-	case "penstock_owner", "penstock_table", "penstock_chunk", "penstock_checkpoint":
+	case "penstock_owner", "penstock_table", "penstock_chunk", "penstock_script", "penstock_checkpoint":
 		return true
 	}
 	return false
