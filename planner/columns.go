@@ -25,7 +25,7 @@ type column struct {
 func (t *table) columns() {
 	blocks := t.columnBlocks()
 	cols := t.sourceColumns(blocks)
-	cols = append(cols, t.newColumns(blocks)...)
+	cols = append(cols, t.newColumns()...)
 	filter := t.filter()
 	if len(cols) == 0 {
 		t.errorf(diag.NoColumns, t.spec.DefRange, "columns", "No column left", "Every column of %s is dropped.", t.src.Name)
@@ -39,8 +39,8 @@ func (t *table) columns() {
 	t.reads(cols, filter)
 }
 
-// columnBlocks finds the source column of each column block; new ones are
-// under nil in no order, so newColumns walks the spec again.
+// columnBlocks finds the source column that each column block is about. Blocks
+// of new columns are left out.
 func (t *table) columnBlocks() map[*schema.Column]*lang.Column {
 	out := map[*schema.Column]*lang.Column{}
 	for _, b := range t.spec.Columns {
@@ -105,7 +105,7 @@ func (t *table) checkDropped(b *lang.Column) {
 
 // newColumns are the column blocks whose label is no source column, in the
 // order of the spec.
-func (t *table) newColumns(blocks map[*schema.Column]*lang.Column) []column {
+func (t *table) newColumns() []column {
 	var out []column
 	for _, b := range t.spec.Columns {
 		if t.src.Find(b.Label.V) != nil {

@@ -246,7 +246,7 @@ func (c *compiler) usedEndpoints() []plan.Endpoint {
 		}
 		p := plan.Endpoint{
 			ID: e.id, Connector: e.def.Kind, Config: rawJSON(e.config),
-			Throttle: int64(e.spec.Throttle.V), Catalog: e.spec.Catalog.V, Built: e.built(),
+			Throttle: int64(e.spec.Throttle.V), Catalog: e.spec.Catalog.V, Probe: e.spec.Probe.V, Built: e.built(),
 		}
 		if !e.local() {
 			p.TLS, p.TLSCA = cmp.Or(e.spec.TLS.V, "verify"), e.spec.TLSCA.V

@@ -174,7 +174,7 @@ var plannerCodes = []Doc{
 		"The source does not say enough for a type to be chosen. Name one with `type`.",
 		`table "APP.ORDERS" {}`, "table \"APP.ORDERS\" {\n  column \"AMOUNT\" { type = \"numeric(38,9)\" }\n}"},
 	{NoConversion, "No conversion between the types",
-		"Values of the source's type mean nothing in the target's. Drop the column, choose another type, or compute it with `value`.",
+		"Values of the source's type mean nothing in the target's, or the target would change them in silence. Drop the column, choose another type, or compute it with `value`.",
 		`column "RAW" { type = "int" }`, `column "RAW" { type = "bytea" }`},
 	{CheckedColumns, "Values are checked on the way",
 		"The target's type does not hold every value that the source's could. Each value is tested; one that does not survive makes its row a bad row. Nothing is changed silently.",

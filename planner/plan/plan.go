@@ -30,6 +30,7 @@ type Endpoint struct {
 	TLSCA     string          `json:"tls_ca,omitempty"`
 	Throttle  int64           `json:"throttle_bytes_per_second,omitempty"`
 	Catalog   string          `json:"catalog,omitempty"` // the checked-in file, as written in the spec
+	Probe     string          `json:"probe,omitempty"`   // a probe result that the spec names, as written
 	Built     bool            `json:"built"`             // false: this build plans it and can't run it
 }
 

@@ -115,6 +115,9 @@ func (t *text) endpoint(label, id string) {
 	if e.Catalog != "" {
 		s += ", catalog " + e.Catalog
 	}
+	if e.Probe != "" {
+		s += ", probed in " + e.Probe
+	}
 	if e.Throttle > 0 {
 		s += ", at most " + units.Rate(e.Throttle).String()
 	}
