@@ -55,7 +55,8 @@ func takeLock(path string, owner []byte) (*lock, string, error) {
 			_ = f.Close()
 			continue
 		}
-		if err := f.Truncate(0); err == nil {
+		err = f.Truncate(0)
+		if err == nil {
 			_, err = f.WriteAt(owner, 0)
 		}
 		if err != nil {

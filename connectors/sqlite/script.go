@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"penstock/connectors"
@@ -47,7 +48,7 @@ func (t *target) Script(ctx context.Context, s connectors.Script) error {
 		}
 		for i, text := range s.Statements {
 			if err := c.exec(ctx, text); err != nil {
-				return fmt.Errorf("statement %d: %w", i+1, err)
+				return ofScript(i, err)
 			}
 			if lite.Xsqlite3_get_autocommit(c.tls, c.db) != 0 {
 				return fmt.Errorf("statement %d, %q, ended the transaction; leave BEGIN, COMMIT and ROLLBACK out", i+1, text)
@@ -56,4 +57,18 @@ func (t *target) Script(ctx context.Context, s connectors.Script) error {
 		return c.exec(ctx, upsertScript, t.env.Pipeline, s.Name, s.Generation, now())
 	})
 	return at("run "+s.Name+" of", t.env.Pipeline, err)
+}
+
+// ofScript is the error of a spec's own statement. A missing table there says
+// nothing of the plan.
+func ofScript(i int, err error) error {
+	class, text := connectors.ClassOf(err), err.Error()
+	if class == connectors.Schema {
+		var e *connectors.Error
+		if errors.As(err, &e) && e.Err != nil {
+			text = e.Err.Error()
+		}
+		class = connectors.Fatal
+	}
+	return &connectors.Error{Op: fmt.Sprintf("statement %d", i+1), Class: class, Err: errors.New(text), Hint: "Mend the statement in the spec and run again."}
 }

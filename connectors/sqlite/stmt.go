@@ -178,8 +178,6 @@ func (s *stmt) copy(v string) uintptr {
 	return p
 }
 
-func (s *stmt) columns() int { return int(lite.Xsqlite3_column_count(s.c.tls, s.p)) }
-
 // readOnly reports whether the statement changes nothing in the file.
 func (s *stmt) readOnly() bool { return lite.Xsqlite3_stmt_readonly(s.c.tls, s.p) != 0 }
 
