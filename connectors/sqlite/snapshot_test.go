@@ -3,7 +3,9 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -234,4 +236,50 @@ func TestMissingSourceFile(t *testing.T) {
 	if _, err := openSource(context.Background(), &SourceConfig{Path: path}, connectors.Env{}); err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("open: got %v, want an error that says there is no such file", err)
 	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	path := makeFile(b, createTable(bigTable), "INSERT INTO big_table "+count(1_000_000)+"SELECT i, i % 4 + 1, i % 9900 + 100, substr('abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwx', 1, 10 + i % 41), '2026-09-22 14:13:20' FROM n")
+	src := openTestSource(b, path)
+	ctx := context.Background()
+	cat, err := src.Catalog(ctx)
+	if err != nil {
+		b.Fatal(err)
+	}
+	tab := cat.Find(schema.Name{Name: "big_table"})
+	snap, err := src.Snapshot(ctx, connectors.SnapshotOptions{Readers: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer snap.Close()
+	x := connectors.Extract{Table: tab, Split: connectors.Split{Kind: connectors.SplitBlocks}}
+	for _, c := range tab.Columns {
+		x.Columns = append(x.Columns, c.Name)
+	}
+	pool := poolOf(bigTable)
+	b.ReportAllocs()
+	b.ResetTimer()
+	n := 0
+	for n < b.N {
+		r, err := snap.OpenChunk(ctx, x, ranges.Chunk{ID: 1, Range: 1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for n < b.N {
+			bl := pool.Builder()
+			err := r.Read(ctx, bl)
+			n += bl.Rows()
+			bl.Discard()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := r.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "rows/s")
 }
