@@ -24,7 +24,7 @@ func localCatalog(ctx context.Context, path string, busy time.Duration) (*schema
 	if _, err := os.Stat(path); os.IsNotExist(err) {
 		return &schema.Catalog{Kind: Kind}, nil
 	}
-	c, err := openConn(path, readOnly, timeout(busy))
+	c, err := openReader(ctx, path, timeout(busy))
 	if err != nil {
 		return nil, err
 	}

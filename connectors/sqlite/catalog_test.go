@@ -3,8 +3,11 @@ package sqlite
 import (
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"testing"
 
+	"penstock/connectors"
 	"penstock/internal/schema"
 
 	"pgregory.net/rapid"
@@ -98,4 +101,44 @@ func TestQuotedNamesAreOneIdentifierToSQLite(t *testing.T) {
 			t.Fatalf("%q: got %q, %v", name, got, err)
 		}
 	})
+}
+
+// A copy of the files of an open transaction that has begun to write its pages
+// is what kill -9 leaves in the middle of a commit.
+func TestFileLeftInTheMiddleOfACommitIsReadable(t *testing.T) {
+	ctx := context.Background()
+	path := makeFile(t, "CREATE TABLE t (v BLOB)", "INSERT INTO t "+count(100)+"SELECT randomblob(3000) FROM n")
+	c, err := openConn(path, readWrite, timeout(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	for _, s := range []string{"PRAGMA cache_size = 5", "BEGIN IMMEDIATE", "CREATE TABLE half (v)", "UPDATE t SET v = randomblob(3000)"} {
+		if err := c.exec(ctx, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	killed := filepath.Join(t.TempDir(), "killed.db")
+	for _, suffix := range []string{"", "-journal"} {
+		b, err := os.ReadFile(path + suffix)
+		if err == nil {
+			err = os.WriteFile(killed+suffix, b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if info, _ := os.Stat(killed + "-journal"); info.Size() < 10_000 {
+		t.Fatalf("the journal of %d bytes is not in use: the test shows nothing", info.Size())
+	}
+	plain, err := openConn(killed, readOnly, timeout(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.close()
+	wantClass(t, plain.exec(ctx, "SELECT count(*) FROM t"), connectors.Permission)
+	cat, err := localCatalog(ctx, killed, 0)
+	if err != nil || len(cat.Tables) != 1 || cat.Tables[0].Stats.Rows != 100 {
+		t.Errorf("got %+v, %v; want the one table that was committed, with its 100 rows", cat, err)
+	}
 }

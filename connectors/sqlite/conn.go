@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"os"
 	"time"
 
@@ -60,6 +61,26 @@ func openConn(path string, a access, busy time.Duration) (*conn, error) {
 	}
 	lite.Xsqlite3_busy_timeout(c.tls, c.db, int32(busySlice/time.Millisecond))
 	return c, nil
+}
+
+// openReader opens a file for reading. A process that was killed in the middle
+// of a commit leaves a journal that has to be rolled back before anyone may
+// read, and only a connection that may write can do that; it changes nothing
+// that was committed.
+func openReader(ctx context.Context, path string, busy time.Duration) (*conn, error) {
+	c, err := openConn(path, readOnly, busy)
+	if err != nil {
+		return nil, err
+	}
+	if err = c.exec(ctx, "SELECT 1 FROM sqlite_schema LIMIT 1"); err == nil {
+		return c, nil
+	}
+	c.close()
+	var e *resultError
+	if !errors.As(err, &e) || e.code&0xff != lite.SQLITE_READONLY {
+		return nil, err
+	}
+	return openConn(path, readWrite, busy)
 }
 
 // checkFile says what SQLite's "unable to open database file" leaves out.

@@ -34,7 +34,7 @@ func openSource(_ context.Context, config any, env connectors.Env) (connectors.S
 }
 
 func (s *source) Catalog(ctx context.Context) (*schema.Catalog, error) {
-	c, err := openConn(s.path, readOnly, s.busy)
+	c, err := openReader(ctx, s.path, s.busy)
 	if err != nil {
 		return nil, err
 	}
