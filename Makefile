@@ -14,12 +14,14 @@ export CGO_ENABLED = 0
 
 # Code that only crash tests' builds have is vetted too.
 TAGGED    := -tags failpoints
+# Packages with tests that only such a build has.
+TAGGED_TESTS = $$(grep -rl --include='*_test.go' '^//go:build failpoints' . | xargs -n 1 dirname | sort -u)
 
 QUICKSTART := examples/quickstart
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build demo test race check check-format check-vet check-staticcheck check-tidy check-generate check-goldens bench update clean help
+.PHONY: build demo test race check check-format check-vet check-staticcheck check-tidy check-generate check-goldens bench bench-rows update clean help
 
 build: ## Build bin/penstock, one static binary
 	@$(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/penstock ./cmd/penstock
@@ -31,6 +33,7 @@ demo: build ## Plan and run the quickstart: 1,000,000 made-up rows into an SQLit
 
 test: ## Set up what the tests need (Go modules) and run all of them
 	$(GO) test -timeout 20m $(TESTFLAGS) ./...
+	$(GO) test -timeout 20m $(TESTFLAGS) $(TAGGED) $(TAGGED_TESTS)
 
 race: export CGO_ENABLED = 1
 race: ## Run all tests under the race detector (needs a C compiler)
@@ -59,6 +62,9 @@ check-generate: ## go generate changes nothing
 
 check-goldens: ## The golden plans in examples are what the compiler writes
 	.ci/unchanged $(MAKE) update
+
+bench-rows: ## Made-up rows through filter, expression and ranges: discarded, and into SQLite
+	@$(GO) run ./bench/rows
 
 bench: ## Run the Go benchmarks; BENCH=regexp chooses
 	@uptime

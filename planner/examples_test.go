@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write the golden plans of examples/ ane
 
 // Each folder of examples has a spec in HCL and in YAML, the catalogs it names,
 // and the plan of both, as JSON and as text.
-func TestExamples(t *testing.T) {
+func TestGoldenPlansOfTheExamples(t *testing.T) {
 	folders, _ := filepath.Glob("../examples/*")
 	found := 0
 	for _, dir := range folders {

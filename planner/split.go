@@ -60,6 +60,15 @@ func (t *table) cut(r *plan.Range, by, key []string) bool {
 		kind = offered[0]
 		r.Why = t.why(kind)
 	}
+	if t.appendsAtOnce() {
+		if count := s.Count; count.V > 1 {
+			t.warn(diag.NotSplit, count.Range, "count", "Table is not split",
+				"The point that "+t.source.id+" is read at can't be read again after a crash, and rows appended to a table can't be told from those that were there. So all rows of "+t.src.Name.String()+" go in by one transaction.")
+		}
+		r.Split, r.Count, r.Auto = connectors.SplitNone, 1, false
+		r.Why = "existing = append, and the source's point ends with its session: all rows go in at once or not at all"
+		return true
+	}
 	if kind == connectors.SplitHash {
 		if r.Scan = offered[0]; len(by) == 0 {
 			by = key
@@ -86,6 +95,12 @@ func (t *table) cut(r *plan.Range, by, key []string) bool {
 	}
 	r.Split, r.By = kind, by
 	return true
+}
+
+// appendsAtOnce reports that a load must not leave a part of itself behind: it
+// could neither be continued at its point nor be taken out again.
+func (t *table) appendsAtOnce() bool {
+	return t.spec.Existing.V == string(connectors.ExistingAppend) && !t.source.def.Source.Capabilities.Durable
 }
 
 // unsplit makes the table one range, and says so where more were asked for.

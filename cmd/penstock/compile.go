@@ -71,15 +71,11 @@ files, or from the connector itself where it needs no server.
 			if a.json {
 				return nil
 			}
-			if err := plan.Text(a.stdout, c.plan, plan.TextOptions{}); err != nil {
-				return err
-			}
 			next := "penstock run " + args[0] + a.repeatFlags()
 			if out != "" {
 				next = "penstock run " + out
 			}
-			fmt.Fprintf(a.stdout, "\nNext: %s\n", next)
-			return nil
+			return plan.Text(a.stdout, c.plan, plan.TextOptions{Run: next})
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", "", "write the plan to `FILE`, as JSON, for penstock run")

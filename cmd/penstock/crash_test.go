@@ -258,3 +258,83 @@ func TestMarkerOutsideTheTransactionDoublesRows(t *testing.T) {
 		t.Error("the comparison by content does not see doubled rows")
 	}
 }
+
+// copySpec copies an SQLite table, whose snapshot dies with its process.
+func copySpec(from, to, existing string) string {
+	return fmt.Sprintf(`penstock { spec = 1 }
+source "sqlite" "s" { path = %q }
+target "sqlite" "d" { path = %q }
+pipeline "copy" {
+  from    = source.s
+  to      = target.d
+  workers = 2
+  memory  = "2MiB"
+  table "t" { existing = %q }
+}
+`, from, to, existing)
+}
+
+func execSQL(t *testing.T, file string, statements ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, s := range statements {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+// A row that moves from a chunk that is still to be read into one that is done
+// would be lost if the rest were read at a later point.
+func TestUnfinishedTableOfAPointThatIsGoneIsReadAnew(t *testing.T) {
+	bin := buildWithFailpoints(t)
+	source := uninterrupted(t, bin, "")
+	dir := t.TempDir()
+	spec, db := filepath.Join(dir, "copy.hcl"), filepath.Join(dir, "copy.db")
+	writeFile(t, spec, copySpec(source, db, "error"))
+	c := &crasher{t: t, bin: bin, spec: spec, histogram: map[string]int{}}
+	c.killAt("chunk.commit.after", 4)
+	execSQL(t, source,
+		"UPDATE t SET id = -id WHERE id % 1000 = 7", // from everywhere to before the first chunk
+		"DELETE FROM t WHERE id % 1000 = 8",
+		"UPDATE t SET big_number = big_number + 1 WHERE id < 100")
+	c.killAt("chunk.commit.after", 2)
+	c.killAt("begin.after", 1)
+	c.finish()
+	if n := differences(t, db, source); n != 0 {
+		t.Errorf("%d rows differ from the source", n)
+	}
+	if got, err := query(db, "SELECT generation > 1, state FROM penstock_table"); err != nil || got != "1|loaded" {
+		t.Errorf("generation > 1 and state: got %s (%v), want 1|loaded", got, err)
+	}
+}
+
+// Rows of the user's own stand in the table: the load goes in at once or not at
+// all, so that there is never a part of it to take out.
+func TestAppendFromAPointThatDiesIsAllOrNothing(t *testing.T) {
+	bin := buildWithFailpoints(t)
+	source := uninterrupted(t, bin, "")
+	dir := t.TempDir()
+	spec, db := filepath.Join(dir, "copy.hcl"), filepath.Join(dir, "copy.db")
+	execSQL(t, db,
+		"CREATE TABLE t (id INTEGER PRIMARY KEY, small_number INT4, big_number INTEGER, short_string VARCHAR(50), created_date TIMESTAMP_TEXT)",
+		"INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT -i, 1, 1, 'mine', '2025-01-01 00:00:00' FROM n")
+	writeFile(t, spec, copySpec(source, db, "append"))
+	c := &crasher{t: t, bin: bin, spec: spec, histogram: map[string]int{}}
+	for _, point := range []string{"begin.after", "chunk.rows", "chunk.marker", "chunk.commit.before"} {
+		c.killAt(point, 1)
+		if got, err := query(db, "SELECT count(*) FROM t"); err != nil || got != "1000" {
+			t.Fatalf("after a kill at %s: %s rows (%v), want the user's 1000", point, got, err)
+		}
+	}
+	c.killAt("chunk.commit.after", 1)
+	c.finish()
+	want := fmt.Sprintf("%d|1000", crashRows+1000)
+	if got, err := query(db, "SELECT count(*), sum(short_string = 'mine') FROM t"); err != nil || got != want {
+		t.Errorf("got %s (%v), want %s", got, err, want)
+	}
+}

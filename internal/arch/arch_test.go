@@ -60,7 +60,7 @@ var tree = rules{
 	blank: []row{
 		{"...", []string{"embed"}},                            // go:embed asks for it
 		{"connectors/sqlite", []string{"modernc.org/sqlite"}}, // database/sql drivers register themselves
-		{"bench/load", []string{"modernc.org/sqlite"}},        // likewise; it measures database/sql itself
+		{"bench/rows", []string{"modernc.org/sqlite"}},        // likewise; it measures database/sql itself
 	},
 
 	// What a package does must follow from its arguments; only programs read

@@ -147,7 +147,7 @@ func (v vector) String() string {
 	return strings.Join(parts, ", ")
 }
 
-func TestPageShowsTheVectors(t *testing.T) {
+func TestGoldenPageShowsTheVectors(t *testing.T) {
 	const path, from, to = "../../docs/hash.md", "<!-- vectors -->\n", "<!-- /vectors -->"
 	table := "| key | encoding | hash | range of 8 | of 1000 |\n|---|---|---|---|---|\n"
 	for _, v := range vectors(t) {

@@ -86,6 +86,8 @@ func Decide(s *connectors.TableState, w Want) (Task, error) {
 		t.Action = Loaded
 	case len(t.Pending) == 0:
 		t.Action = Complete
+	case !w.Durable && t.Done == 0:
+		return Task{Action: Begin, Generation: s.Generation + 1}, nil
 	case !w.Durable:
 		// Reading the pending chunks at a later point would lose rows that have
 		// moved from a pending chunk to a done one in between.

@@ -32,6 +32,7 @@ func TestDecide(t *testing.T) {
 		"some done, durable point":          {state(false, chunk(1, true), chunk(2, false)), Want{Digest: "d", Durable: true}, Continue, 3, 1},
 		"none done, durable point":          {state(false, chunk(1, false), chunk(2, false)), Want{Digest: "d", Durable: true}, Continue, 3, 2},
 		"some done, the point is gone":      {state(false, chunk(1, true), chunk(2, false)), Want{Digest: "d"}, Restart, 4, 0},
+		"none done, the point is gone":      {state(false, chunk(1, false), chunk(2, false)), Want{Digest: "d"}, Begin, 4, 0},
 		"all done, not finished":            {state(false, chunk(1, true), chunk(2, true)), Want{Digest: "d"}, Complete, 3, 0},
 		"an empty table, not finished":      {state(false), Want{Digest: "d"}, Complete, 3, 0},
 		"loaded":                            {state(true, chunk(1, true)), Want{Digest: "d"}, Loaded, 3, 0},

@@ -1,4 +1,4 @@
-// Command load measures the load path from made-up rows: into a writer that
+// Command rows measures the load path from made-up rows: into a writer that
 // reads and discards every value, and into SQLite beside bare multi-row VALUES.
 // Each case runs in a process of its own, so that peak memory is its own; the
 // last line is the headline case.
@@ -53,13 +53,13 @@ func main() {
 	flag.Parse()
 	if *oneCase != "" {
 		if err := runCase(*oneCase); err != nil {
-			fmt.Fprintln(os.Stderr, "load:", err)
+			fmt.Fprintln(os.Stderr, "rows:", err)
 			os.Exit(1)
 		}
 		return
 	}
 	if err := runAll(); err != nil {
-		fmt.Fprintln(os.Stderr, "load:", err)
+		fmt.Fprintln(os.Stderr, "rows:", err)
 		os.Exit(1)
 	}
 }
