@@ -32,13 +32,12 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // rig is a pipeline of made-up rows into a target in memory, either of which
 // can be made to fail.
 type rig struct {
-	t      *testing.T
-	sink   *discard.Target
-	reg    *connectors.Registry
-	plan   *plan.Plan
-	dir    string
-	events []event.Event
-	drain  chan struct{}
+	t     *testing.T
+	sink  *discard.Target
+	reg   *connectors.Registry
+	plan  *plan.Plan
+	dir   string
+	drain chan struct{}
 
 	onRead   func() error                    // before each Read
 	onWrite  func() error                    // before each Write
