@@ -191,7 +191,7 @@ const keyless = `column "id" { drop = true }`
 
 // One load, killed twenty times while a chunk is open, at every other durable
 // step, and at random moments; each run goes on by itself where the last one died.
-func TestEveryRowIsThereOnceAfterTwentyKills(t *testing.T) {
+func TestCrashTwentyTimesAndEveryRowIsThereOnce(t *testing.T) {
 	bin := buildWithFailpoints(t)
 	for name, drop := range map[string]string{"with a key": "", "without a key": keyless} {
 		t.Run(name, func(t *testing.T) {
@@ -239,7 +239,7 @@ func TestEveryRowIsThereOnceAfterTwentyKills(t *testing.T) {
 
 // The negative control: with the marker written after the rows' transaction, a
 // kill between the two doubles rows, and the test above would see it.
-func TestMarkerOutsideTheTransactionDoublesRows(t *testing.T) {
+func TestCrashWithMarkerOutsideTheTransactionDoublesRows(t *testing.T) {
 	bin := buildWithFailpoints(t)
 	dir := t.TempDir()
 	spec, db := filepath.Join(dir, "spec.hcl"), filepath.Join(dir, "crash.db")
@@ -290,7 +290,7 @@ func execSQL(t *testing.T, file string, statements ...string) {
 
 // A row that moves from a chunk that is still to be read into one that is done
 // would be lost if the rest were read at a later point.
-func TestUnfinishedTableOfAPointThatIsGoneIsReadAnew(t *testing.T) {
+func TestCrashOfAPointThatIsGoneReadsTheTableAnew(t *testing.T) {
 	bin := buildWithFailpoints(t)
 	source := uninterrupted(t, bin, "")
 	dir := t.TempDir()
@@ -315,7 +315,7 @@ func TestUnfinishedTableOfAPointThatIsGoneIsReadAnew(t *testing.T) {
 
 // Rows of the user's own stand in the table: the load goes in at once or not at
 // all, so that there is never a part of it to take out.
-func TestAppendFromAPointThatDiesIsAllOrNothing(t *testing.T) {
+func TestCrashOfAppendFromAPointThatDiesIsAllOrNothing(t *testing.T) {
 	bin := buildWithFailpoints(t)
 	source := uninterrupted(t, bin, "")
 	dir := t.TempDir()

@@ -41,12 +41,11 @@ func (a *app) compile(ctx context.Context, path string, o planner.Options) (*com
 	c.spec, c.diag = lang.Load(path, lang.Options{
 		Vars: vars, VarFiles: a.varFiles, LookupEnv: a.lookupEnv, Connectors: planner.Connectors(a.registry),
 	})
-	if !c.diag.HasErrors() {
-		var found diag.List
-		c.plan, found = planner.Compile(ctx, c.spec, a.registry, o)
-		c.diag = append(c.diag, found...)
-	}
-	c.diag = c.diag.Sorted()
+	// What the language refused is planned as far as it goes, so that one run
+	// tells all that is wrong.
+	var found diag.List
+	c.plan, found = planner.Compile(ctx, c.spec, a.registry, o)
+	c.diag = append(c.diag, found.Apart(c.diag)...).Sorted()
 	if c.diag.HasErrors() {
 		c.plan = nil
 	}

@@ -90,3 +90,19 @@ func (l List) Sorted() List {
 		return a.Code == b.Code && a.Subject == b.Subject && a.Summary == b.Summary && a.Detail == b.Detail
 	})
 }
+
+// Apart returns the diagnostics that are about other bytes than the errors of
+// earlier: what a later pass found in a spec that an earlier one refused, less
+// what follows from that refusal.
+func (l List) Apart(earlier List) List {
+	return slices.DeleteFunc(slices.Clone(l), func(d Diagnostic) bool {
+		return slices.ContainsFunc(earlier, func(e Diagnostic) bool {
+			return e.Severity == Error && share(e.Subject, d.Subject)
+		})
+	})
+}
+
+// share reports whether two ranges have a byte in common, or are the same.
+func share(a, b hcl.Range) bool {
+	return a == b || a.Filename == b.Filename && a.Start.Byte < b.End.Byte && b.Start.Byte < a.End.Byte
+}
