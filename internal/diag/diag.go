@@ -102,7 +102,14 @@ func (l List) Apart(earlier List) List {
 	})
 }
 
-// share reports whether two ranges have a byte in common, or are the same.
+// share reports whether two ranges have a byte in common, or one of them is
+// empty and stands in or at the other.
 func share(a, b hcl.Range) bool {
-	return a == b || a.Filename == b.Filename && a.Start.Byte < b.End.Byte && b.Start.Byte < a.End.Byte
+	if a.Filename != b.Filename {
+		return false
+	}
+	if a.Empty() || b.Empty() {
+		return a.Start.Byte <= b.End.Byte && b.Start.Byte <= a.End.Byte
+	}
+	return a.Start.Byte < b.End.Byte && b.Start.Byte < a.End.Byte
 }

@@ -14,13 +14,14 @@ func TestApartKeepsWhatIsAboutOtherBytes(t *testing.T) {
 	earlier := List{{Code: "A", Subject: bytesOf("f", 10, 20)}, {Code: "W", Severity: Warning, Subject: bytesOf("f", 40, 50)}}
 	later := List{
 		{Code: "inside", Subject: bytesOf("f", 12, 15)}, {Code: "same", Subject: bytesOf("f", 10, 20)}, {Code: "encloses", Subject: bytesOf("f", 0, 99)},
+		{Code: "empty, at its end", Subject: bytesOf("f", 20, 20)},
 		{Code: "beside", Subject: bytesOf("f", 20, 30)}, {Code: "other file", Subject: bytesOf("g", 10, 20)}, {Code: "of a warning", Subject: bytesOf("f", 40, 50)},
 	}
 	got := later.Apart(earlier)
 	if len(got) != 3 || got[0].Code != "beside" || got[1].Code != "other file" || got[2].Code != "of a warning" {
 		t.Errorf("got %v", got)
 	}
-	if len(later) != 6 {
+	if len(later) != 7 {
 		t.Error("the list itself was changed")
 	}
 }
