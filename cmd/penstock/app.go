@@ -21,6 +21,7 @@ type app struct {
 	registry  *connectors.Registry
 	stdout    io.Writer // results: a plan, JSON
 	stderr    io.Writer // for people: diagnostics, progress, the report
+	screen    io.Writer // stderr itself: bars have to know that it is a terminal
 	terminal  bool      // stderr is one: progress is drawn as bars
 	color     bool
 	lookupEnv func(string) (string, bool)
@@ -40,7 +41,7 @@ func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 // execute runs one command line and returns its exit code.
 func (a *app) execute(ctx context.Context, args []string) int {
-	a.stderr = scrubbed{a.stderr}
+	a.screen, a.stderr = a.stderr, scrubbed{a.stderr}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetOut(a.stdout)

@@ -77,7 +77,7 @@ func writeTable(w io.Writer, t *runtime.TableResult) {
 	}
 	fmt.Fprintf(w, ", %d of %s", t.ChunksDone, plural(t.Chunks, "chunk"))
 	if t.Retries > 0 {
-		fmt.Fprintf(w, ", %s", plural(t.Retries, "retry"))
+		fmt.Fprintf(w, ", tried again %s", plural(t.Retries, "time"))
 	}
 	fmt.Fprintln(w)
 	if n := len(t.Ranges); n > 1 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"penstock/internal/event"
+	"penstock/internal/secret"
 	"penstock/internal/units"
 
 	"github.com/vbauerster/mpb/v8"
@@ -22,7 +23,7 @@ type screen interface {
 
 func (a *app) newScreen(t *event.Tally, every time.Duration) screen {
 	if a.terminal {
-		return newBars(a.stderr, t)
+		return newBars(a.screen, t)
 	}
 	return newLines(a.stderr, t, every)
 }
@@ -181,7 +182,9 @@ func (b *bars) show(_ time.Time, e event.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if text := notice(e); text != "" {
-		fmt.Fprintln(b.progress, text)
+		// From the first column of a cleared line: a terminal echoes ^C where the
+		// bars left the cursor. The bars go on if a line is lost.
+		_, _ = fmt.Fprintln(b.progress, "\r\x1b[K"+secret.Scrub(text))
 	}
 	switch e := e.(type) {
 	case event.TableStarted:
