@@ -24,6 +24,9 @@ func (c *compiler) sourceCatalog(e *endpoint, at hcl.Range) *catalog {
 				e.id, e.spec.Name.V)
 			return nil, false
 		}
+		if e.faulty {
+			return nil, false
+		}
 		have, err := local(c.ctx, e.config, c.env())
 		if err != nil {
 			c.diags.Errorf(diag.BadCatalog, e.spec.DefRange, "Catalog of "+e.id+" can't be had", "%s.", sentence(err))

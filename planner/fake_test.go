@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -17,7 +18,8 @@ import (
 )
 
 // The connectors of these tests: "db" is a server with everything, "file" is a
-// target with one writer and no stream, "topics" takes changes only.
+// target with one writer and no stream, "files" a source that finds none, "topics"
+// takes changes only.
 func registry() *connectors.Registry {
 	db := &connectors.Definition{
 		Kind: "db", Types: types{},
@@ -53,6 +55,13 @@ func registry() *connectors.Registry {
 		Kind: "log", Types: types{},
 		Source: &connectors.SourceDef{Config: func() any { return &fileConfig{} }, Splits: splits, Explain: explainer{}},
 	}
+	files := &connectors.Definition{
+		Kind: "files", Types: types{},
+		Source: &connectors.SourceDef{Config: func() any { return &fileConfig{} }, Splits: splits, Explain: explainer{},
+			Local: func(_ context.Context, config any, _ connectors.Env) (*schema.Catalog, error) {
+				return nil, fmt.Errorf("open %q: there is nothing", config.(*fileConfig).Path)
+			}},
+	}
 	file := &connectors.Definition{
 		Kind: "file", Types: types{},
 		Target: &connectors.TargetDef{
@@ -73,7 +82,7 @@ func registry() *connectors.Registry {
 			SplitName: splitName,
 		},
 	}
-	return connectors.NewRegistry(db, local, file, topics)
+	return connectors.NewRegistry(db, local, files, file, topics)
 }
 
 type dbConfig struct {

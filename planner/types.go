@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"penstock/internal/diag"
@@ -184,11 +185,12 @@ func (t *table) checkUnfed(cols []column) {
 	}
 }
 
-// checkedNote is one warning a table for all columns whose values are tested.
+// checkedNote is one warning a table for all columns whose values are tested,
+// but those whose one test the warning of a nullable key has told.
 func (t *table) checkedNote() {
 	var lines []string
 	for _, c := range t.out.Columns {
-		if c.Decision == string(schema.FitChecked) {
+		if c.Decision == string(schema.FitChecked) && !slices.Contains(t.nullKeys, c.Name) {
 			lines = append(lines, fmt.Sprintf("%s %s -> %s: %s", t.fromOf(c), t.nativeOf(c), c.Native, c.Reason))
 		}
 	}
