@@ -51,6 +51,7 @@ type SourceDef struct {
 type SourceCapabilities struct {
 	CDC     bool // has a log of changes
 	Durable bool // a snapshot's point can be read again after a restart
+	Frozen  bool // its tables never change while the source is the same, so they are of one state whenever they were read
 }
 
 // TargetDef is a connector's target side.

@@ -20,7 +20,7 @@ type work struct {
 // nothing.
 func arrange(p *plan.Pipeline, only map[string]bool) (*work, error) {
 	bad := func(format string, args ...any) error {
-		return &UsageError{fmt.Sprintf("pipeline "+p.Name+": "+format, args...)}
+		return &UsageError{fmt.Sprintf("pipeline %s: %s", p.Name, fmt.Sprintf(format, args...))}
 	}
 	if p.Mode != "snapshot" {
 		return nil, bad("mode %s can't be run by this penstock yet, only planned", p.Mode)

@@ -59,9 +59,11 @@ func (l *loader) part(ctx context.Context, f *flight, i int) error {
 		}
 		// The connection may be what is broken. Its transaction ends with it, and
 		// the next try asks the marker whether the chunk was committed after all.
-		_ = l.close()
-		if err := l.p.o.Backoff.wait(ctx, attempt, err, again); err != nil {
-			return fmt.Errorf("load %s %s: %w", t.name, c, err)
+		if cerr := l.close(); cerr != nil {
+			l.p.o.Log.Debug("close a writer after an error", "table", t.name, "error", cerr)
+		}
+		if err := l.p.o.Backoff.wait(ctx, l.p.o.Drain, attempt, err, again); err != nil {
+			return fmt.Errorf("table %s, %s: %w", t.name, c, err)
 		}
 	}
 }
@@ -91,6 +93,9 @@ func (l *loader) once(ctx context.Context, f *flight, i int, retry bool) (counts
 		n, err = l.fromBelt(f, i, write)
 	} else {
 		n, err = l.readAgain(ctx, t, c, write)
+		if i > 0 { // the rows of the stretch were counted with its first part
+			n.read, n.filtered, n.bytes = 0, 0, 0
+		}
 	}
 	if err != nil {
 		return n, 0, err

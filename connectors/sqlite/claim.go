@@ -97,7 +97,7 @@ func (t *target) Claim(ctx context.Context, o connectors.Owner) (connectors.Clai
 		case errors.Is(err, errLocked):
 			return connectors.Claim{}, t.held(held)
 		case err != nil:
-			return connectors.Claim{}, t.claiming(&connectors.Error{Class: connectors.Permission, Err: err, Hint: "The folder of the database file must be writable: the claim is a file beside it."})
+			return connectors.Claim{}, t.claiming(&connectors.Error{Class: connectors.Denied, Err: err, Hint: "The folder of the database file must be writable: the claim is a file beside it."})
 		}
 		t.lock = l
 	}
