@@ -33,10 +33,17 @@ func registry() *connectors.Registry {
 			},
 			Capabilities: connectors.SourceCapabilities{CDC: true, Durable: true},
 			Splits:       splits,
+			Place:        func(config any, _ connectors.Env) string { return "source " + config.(*dbConfig).Host },
 		},
 		Target: &connectors.TargetDef{
 			Config:  func() any { return &dbConfig{} },
 			Options: func() any { return &dbTable{} },
+			Place: func(config any, _ connectors.Env) string {
+				if config.(*dbConfig).Host == "same" {
+					return "source same"
+				}
+				return "target"
+			},
 			Capabilities: connectors.TargetCapabilities{
 				Modes: []string{"copy", "array", "row"}, Changes: []string{"array", "row", "append"}, Lanes: connectors.LanesKeys,
 				Names: "lower", Carry: []string{"indexes"}, Delivery: "applied exactly once", CommitRows: 1000, CommitEvery: "1s",

@@ -132,6 +132,11 @@ func (t *table) fit(c column, out *plan.Column, from schema.Type, nullable bool)
 		}
 	}
 	out.Decision, out.Reason = string(class), reason
+	if remark := t.target.def.Target.Remark; remark != nil {
+		if text := remark(out.Native, out.Type); text != "" {
+			out.Reason = strings.TrimPrefix(out.Reason+"; "+text, "; ")
+		}
+	}
 	if nullable && !out.Nullable {
 		refuseNull(out, "the target's column is NOT NULL")
 	}

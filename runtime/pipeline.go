@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"penstock/connectors"
@@ -34,6 +35,7 @@ type pipeline struct {
 	belt     *belt
 	throttle *rate.Limiter
 	discards *discards
+	again    sync.Mutex  // one chunk at a time is read again
 	loaded   chan *table // all of its chunks are committed
 }
 
@@ -291,7 +293,7 @@ func (p *pipeline) decide(ctx context.Context, state connectors.State) error {
 			return fmt.Errorf("table %s: %w. Put it back, or load the table again with --reload %s", t.name, err, t.name)
 		}
 		if task.Action == checkpoint.Restart && t.load.Existing == connectors.ExistingAppend {
-			return &UsageError{fmt.Sprintf(`table %s was loaded with existing = "append": its rows can't be told from those that were there, so it can't be emptied and loaded again. Remove its rows by hand and drop the pipeline's row for it from penstock_table`, t.name)}
+			return &UsageError{fmt.Sprintf(`table %s was loaded with existing = "append": its rows can't be told from those that were there, so it can't be emptied and loaded again. Take its rows out by hand, delete the pipeline's rows of this table from penstock_table and penstock_chunk, and run again`, t.name)}
 		}
 		t.task = task
 		t.result.Action = task.Action.String()

@@ -100,7 +100,7 @@ func (p *pipeline) snapshotAt(ctx context.Context, t *table, points map[string]c
 	if s := points[string(at)]; s != nil {
 		return s, nil
 	}
-	s, err := p.source.Snapshot(ctx, connectors.SnapshotOptions{Readers: p.plan.Resources.Readers + p.plan.Resources.Writers, At: at})
+	s, err := p.source.Snapshot(ctx, connectors.SnapshotOptions{Readers: p.plan.Resources.Readers + 1, At: at})
 	if err != nil {
 		return nil, fmt.Errorf("begin a snapshot of %s: %w", p.plan.Source, err)
 	}

@@ -134,7 +134,10 @@ func (l *loader) fromBelt(f *flight, part int, write func(*piece, int) error) (c
 }
 
 // readAgain reads a chunk by itself and writes it as it comes, past the belt.
+// Writers take turns: the source has one connection for it.
 func (l *loader) readAgain(ctx context.Context, t *table, c ranges.Chunk, write func(*piece, int) error) (counts, error) {
+	l.p.again.Lock()
+	defer l.p.again.Unlock()
 	var n counts
 	err := l.p.scan(ctx, t, []ranges.Chunk{c}, func(pc *piece, d counts) error {
 		defer pc.rows.Release()

@@ -2,11 +2,14 @@ package conformance
 
 import (
 	"context"
+	"errors"
+	"io"
 	"testing"
 
 	"penstock/connectors"
 	"penstock/internal/batch"
 	"penstock/internal/change"
+	"penstock/internal/schema"
 )
 
 // point: what a durable source calls a point, another process reads again.
@@ -63,4 +66,24 @@ func (h SourceHarness) point(t *testing.T, name string, rows int64) {
 	} else {
 		wantClass(t, "a snapshot at an unknown point", err, connectors.LostPosition)
 	}
+}
+
+// missingColumn: the table changed after the plan was made.
+func (h SourceHarness) missingColumn(t *testing.T, name string) {
+	ctx := context.Background()
+	src := h.open(t)
+	tab := h.table(t, src, name)
+	snap, err := src.Snapshot(ctx, connectors.SnapshotOptions{Readers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer snap.Close()
+	s, chunks := h.first(t, snap, tab)
+	planned := *tab
+	planned.Columns = append([]schema.Column{{Name: "gone since", Native: tab.Columns[0].Native, Type: tab.Columns[0].Type}}, tab.Columns...)
+	_, err = readChunk(ctx, snap, h.explained(connectors.Extract{Table: &planned, Columns: []string{"gone since"}, Split: s}), chunks[0], batch.Limits{})
+	if err == nil || errors.Is(err, io.EOF) {
+		t.Fatalf("reading a column that is not there: %v, want an error of class schema", err)
+	}
+	wantClass(t, "reading a column that is not there", err, connectors.Schema)
 }

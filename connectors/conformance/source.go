@@ -40,6 +40,7 @@ func Source(t *testing.T, h SourceHarness) {
 		t.Run("OnlyRequestedColumns/"+name, func(t *testing.T) { h.columns(t, name) })
 		t.Run("ReadersRunSideBySide/"+name, func(t *testing.T) { h.concurrent(t, name, rows) })
 		t.Run("CancelledReadEnds/"+name, func(t *testing.T) { h.cancel(t, name, rows) })
+		t.Run("MissingColumnIsASchemaError/"+name, func(t *testing.T) { h.missingColumn(t, name) })
 	}
 	if h.Definition.Source.Capabilities.Durable {
 		for name, rows := range h.Tables {

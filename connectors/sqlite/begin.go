@@ -87,7 +87,7 @@ func (t *target) emptyForRestart(ctx context.Context, c *conn, l connectors.Load
 	}
 	if brought == 1 {
 		return 0, &connectors.Error{Class: connectors.Conflict, Err: fmt.Errorf("an unfinished append can't be begun anew: its rows stand among rows that were there before"),
-			Hint: "Take its rows out by hand, then run with --reload; or load with existing = \"truncate\"."}
+			Hint: "Take its rows out by hand, delete the pipeline's rows of this table from penstock_table and penstock_chunk, and run again."}
 	}
 	return had, nil
 }

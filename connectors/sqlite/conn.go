@@ -60,7 +60,24 @@ func openConn(path string, a access, busy time.Duration) (*conn, error) {
 		return nil, err
 	}
 	lite.Xsqlite3_busy_timeout(c.tls, c.db, int32(busySlice/time.Millisecond))
+	// SQLite takes a quoted name that is no column for a text, so that a column
+	// which is gone would read as its own name in every row.
+	if rc := c.configure(lite.SQLITE_DBCONFIG_DQS_DML, 0); rc != lite.SQLITE_OK {
+		err := c.failure(rc, "open")
+		c.close()
+		return nil, err
+	}
 	return c, nil
+}
+
+// configure switches one of a connection's options.
+func (c *conn) configure(op, to int32) int32 {
+	args := libc.NewVaList(to, uintptr(0))
+	if args == 0 {
+		return lite.SQLITE_NOMEM
+	}
+	defer libc.Xfree(c.tls, args)
+	return lite.Xsqlite3_db_config(c.tls, c.db, op, args)
 }
 
 // openReader opens a file for reading. A process that was killed in the middle

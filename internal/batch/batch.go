@@ -141,8 +141,8 @@ func (p *Pool) put(b *Batch) {
 	p.mu.Unlock()
 }
 
-// Builder fills a batch. A reader appends one value to each column, then calls
-// EndRow; or appends whole columns and calls Grew on each.
+// Builder fills a batch. A reader appends one value to each column for a row;
+// or it appends whole columns to their slices and calls Grew on each.
 type Builder struct {
 	b      *Batch
 	limits Limits
