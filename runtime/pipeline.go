@@ -160,10 +160,7 @@ func (p *pipeline) script(ctx context.Context, name string, statements []string,
 			sum += s.Generation
 		}
 	}
-	if err := p.target.Script(ctx, connectors.Script{Name: name, Generation: sum, Statements: statements}); err != nil {
-		return fmt.Errorf("%s of pipeline %s: %w", name, p.plan.Name, err)
-	}
-	return nil
+	return p.target.Script(ctx, connectors.Script{Name: name, Generation: sum, Statements: statements})
 }
 
 // ends are the endpoints of a pipeline with their connectors.
