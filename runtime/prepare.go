@@ -14,7 +14,7 @@ import (
 // prepareAll fixes the edges of every table that has rows to read and stores
 // them in the target, before the first row is loaded.
 func (p *pipeline) prepareAll(ctx context.Context) error {
-	defer p.belt.noMore()
+	defer p.belt.sort()
 	points := map[string]connectors.Snapshot{}
 	for _, t := range p.work.tables {
 		if p.draining() {
