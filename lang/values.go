@@ -116,7 +116,7 @@ func (r *reader) word(t Text, name string, words []string) bool {
 // integer reads a whole number of at least least.
 func (r *reader) integer(a *hcl.Attribute, least int64) Value[int64] {
 	out := Value[int64]{Range: r.valueRange(a.Expr)}
-	v, ok := r.eval(a.Expr, anyScope)
+	v, ok := r.evalAs(a.Expr, "number")
 	if !ok {
 		return out
 	}
@@ -142,6 +142,9 @@ func (r *reader) integer(a *hcl.Attribute, least int64) Value[int64] {
 
 func (r *reader) notNumber(a *hcl.Attribute, v cty.Value, want string) {
 	d := r.wrongType(a.Expr, v, a.Name, want)
+	if v.Type() == cty.String && r.textVariable(a.Expr, d, "number") {
+		return
+	}
 	if v.Type() == cty.String && plainNumber.MatchString(v.AsString()) {
 		d.Detail += " Write it without quotes."
 		if len(a.Expr.Variables()) == 0 {
@@ -165,7 +168,7 @@ func (r *reader) count(a *hcl.Attribute, least int) Value[int] {
 // float reads a number.
 func (r *reader) float(a *hcl.Attribute) Value[float64] {
 	out := Value[float64]{Range: r.valueRange(a.Expr)}
-	v, ok := r.eval(a.Expr, anyScope)
+	v, ok := r.evalAs(a.Expr, "number")
 	switch {
 	case !ok:
 	case v.IsNull():
@@ -182,14 +185,14 @@ func (r *reader) float(a *hcl.Attribute) Value[float64] {
 // boolean reads true or false.
 func (r *reader) boolean(a *hcl.Attribute) Value[bool] {
 	out := Value[bool]{Range: r.valueRange(a.Expr)}
-	v, ok := r.eval(a.Expr, anyScope)
+	v, ok := r.evalAs(a.Expr, "bool")
 	switch {
 	case !ok:
 	case v.IsNull():
 		r.null(a.Expr, a.Name)
 	case v.Type() != cty.Bool:
 		d := r.wrongType(a.Expr, v, a.Name, "true or false")
-		if v.Type() == cty.String {
+		if v.Type() == cty.String && !r.textVariable(a.Expr, d, "bool") {
 			d.Detail += " Write true or false, without quotes."
 		}
 	default:

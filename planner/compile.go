@@ -30,8 +30,12 @@ type Options struct {
 }
 
 // Compile makes the plan of a spec that lang found no error in. There is no
-// plan when a diagnostic is an error; all of them are returned.
+// plan when a diagnostic is an error; all of them are returned. Of a
+// spec that could be read in part there is neither.
 func Compile(ctx context.Context, spec *lang.Spec, reg *connectors.Registry, o Options) (*plan.Plan, diag.List) {
+	if spec.Partial {
+		return nil, nil
+	}
 	if o.ReadFile == nil {
 		o.ReadFile = os.ReadFile
 	}
