@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
+	"unicode"
 
 	"penstock/internal/event"
 	"penstock/internal/units"
 
+	"github.com/mattn/go-runewidth"
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 )
@@ -41,7 +42,7 @@ func (f *frame) line(name string, names int, x event.TableTally, now time.Time, 
 				continue
 			}
 			for _, s := range []string{c.text, c.brief} {
-				if n := 2 + utf8.RuneCountInString(s); s != "" && (rank == 0 || used+n+minBar <= room) {
+				if n := 2 + runewidth.StringWidth(s); s != "" && (rank == 0 || used+n+minBar <= room) {
 					used += n
 					fits[i] = s
 					break
@@ -132,12 +133,15 @@ func meter(x event.TableTally, n int) string {
 
 // cut shortens a text to n columns.
 func cut(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:max(0, n-1)]) + "…"
-	}
-	return s
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) { // in a table's name; it would move the cursor
+			return '?'
+		}
+		return r
+	}, s)
+	return runewidth.Truncate(s, n, "…")
 }
 
 func pad(s string, n int) string {
-	return s + strings.Repeat(" ", max(0, n-utf8.RuneCountInString(s)))
+	return s + strings.Repeat(" ", max(0, n-runewidth.StringWidth(s)))
 }

@@ -9,6 +9,7 @@ import (
 
 	"penstock/internal/event"
 
+	"github.com/mattn/go-runewidth"
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 )
@@ -116,7 +117,7 @@ func (f *frame) lines(now time.Time, width, height int) []string {
 	total, label := f.tally.Total(), "total"
 	names := len(label)
 	for _, x := range shown {
-		names = max(names, len([]rune(x.Table)))
+		names = max(names, runewidth.StringWidth(x.Table))
 	}
 	names = min(names, max(10, width-2-minBar-percentWidth-leftWidth))
 	var out []string

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"penstock/internal/secret"
+
+	"github.com/mattn/go-runewidth"
 )
 
 // console is the terminal that bars are drawn on, for mpb. It always draws from
@@ -51,7 +52,7 @@ func (c *console) Flush(lines int) error {
 	all := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	c.last = c.last[:0]
 	for _, l := range all[max(0, len(all)-lines):] {
-		c.last = append(c.last, utf8.RuneCountInString(l))
+		c.last = append(c.last, runewidth.StringWidth(l))
 	}
 	_, err := io.WriteString(c.w, head+"\x1b[J"+text)
 	return err

@@ -2,7 +2,8 @@ package main
 
 import (
 	"strings"
-	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
 )
 
 // reportWidth is where lines for people end when nothing says how wide their
@@ -17,7 +18,7 @@ func wrap(s string, width int, first, under string) string {
 	for _, para := range strings.Split(s, "\n") {
 		line, empty := first, true
 		for _, w := range strings.Split(para, " ") { // several blanks set parts off
-			if !empty && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(w) > width {
+			if !empty && runewidth.StringWidth(line)+1+runewidth.StringWidth(w) > width {
 				out = append(out, strings.TrimRight(line, " "))
 				line, empty = under, true
 			}
