@@ -188,13 +188,21 @@ func (a *app) variables() (map[string]string, error) {
 	return out, nil
 }
 
-// stderrWidth is where lines for people end on standard error.
-func (a *app) stderrWidth() int {
+// columns is the width of the terminal at standard error, 0 where it is none.
+func (a *app) columns() int {
 	if !a.terminal || a.size == nil {
-		return reportWidth
+		return 0
 	}
 	width, _ := a.size()
-	return min(width, reportWidth)
+	return width
+}
+
+// stderrWidth is where lines of the closing report end.
+func (a *app) stderrWidth() int {
+	if n := a.columns(); n > 0 {
+		return min(n, reportWidth)
+	}
+	return reportWidth
 }
 
 // scrubbed blanks known secrets in all that passes.

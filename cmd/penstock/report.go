@@ -104,7 +104,10 @@ func (c *closing) table(t *runtime.TableResult) {
 		facts[0] += fmt.Sprintf(" (%s by earlier runs)", units.Count(t.Before))
 	}
 	if t.Read > 0 {
-		facts = append(facts, units.Count(t.Read)+" read", units.Count(t.Filtered)+" filtered out")
+		facts = append(facts, units.Count(t.Read)+" read")
+	}
+	if t.Filtered > 0 {
+		facts = append(facts, units.Count(t.Filtered)+" filtered out")
 	}
 	if bad := t.Bad + t.BadBefore; bad > 0 {
 		facts = append(facts, units.Count(bad)+" bad")

@@ -75,7 +75,7 @@ func (a *app) planToRun(ctx context.Context, path string) (*plan.Plan, string, *
 		return nil, "", nil, err
 	}
 	// Standard output has the run's events alone.
-	if err := diag.Write(a.stderr, c.diag, c.spec.Files, a.color); err != nil {
+	if err := diag.WriteWithin(a.stderr, c.diag, c.spec.Files, a.color, a.columns()); err != nil {
 		return nil, "", nil, err
 	}
 	if c.plan == nil {

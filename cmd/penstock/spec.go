@@ -84,7 +84,7 @@ type document struct {
 // report writes the diagnostics, and the document when --json asks for it.
 func (a *app) report(command string, c *compiled) error {
 	if !a.json {
-		return diag.Write(a.stderr, c.diag, c.spec.Files, a.color)
+		return diag.WriteWithin(a.stderr, c.diag, c.spec.Files, a.color, a.columns())
 	}
 	return a.writeJSON(document{FormatVersion: 1, Command: command, Errored: c.diag.HasErrors(), Diagnostics: c.diag.Records(c.spec.Files), Plan: c.plan})
 }
