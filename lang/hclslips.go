@@ -42,9 +42,9 @@ func fromSyntax(s *source, d *hcl.Diagnostic) diag.Diagnostic {
 		}
 		at = s.rng(open, open+1)
 		l.Errorf(diag.HCLSyntax, at, "Block is never closed", "The block of line %d isn't closed: its } is missing %s.", at.Start.Line, where)
-	case s.spacedNumber(at, &l), s.quotesSingle(at, &l), s.quotesLost(at, &l):
+	case s.quotesLost(at, &l), s.spacedNumber(at, &l), s.quotesSingle(at, &l), s.equalsLost(at, &l):
 	default:
-		l.Errorf(diag.HCLSyntax, at, strings.TrimRight(d.Summary, "."), "%s", sentence(d.Detail)+".")
+		l.Errorf(diag.HCLSyntax, at, ourWords.Replace(strings.TrimRight(d.Summary, ".")), "%s", ourWords.Replace(sentence(d.Detail))+".")
 		if i := bytes.IndexByte(s.buf[at.Start.Byte:at.End.Byte], '\n'); i > 0 {
 			// HCL points at everything up to the end of the file for what is
 			// never closed; the first line says as much.
@@ -53,6 +53,12 @@ func fromSyntax(s *source, d *hcl.Diagnostic) diag.Diagnostic {
 	}
 	return l[0]
 }
+
+// ourWords turns HCL's word for a setting into ours.
+var ourWords = strings.NewReplacer("An argument or block definition", "A setting or block", "Argument or block definition", "Setting or block",
+	"An argument definition", "A setting", "an argument definition", "a setting", "Argument definitions", "Settings", "argument definitions", "settings",
+	"Argument definition", "Setting", "argument definition", "setting", "An argument", "A setting", "an argument", "a setting",
+	"Arguments", "Settings", "arguments", "settings", "Argument", "Setting", "argument", "setting")
 
 // unclosed finds the brace that is probably the one never closed: HCL knows the
 // outermost alone. A block's lines are indented further than its header, so a
@@ -90,25 +96,27 @@ func (s *source) unclosed(outermost int) (open, next int) {
 }
 
 var (
-	spacedDigits     = regexp.MustCompile(`-?[0-9][0-9_]*_[0-9][0-9_]*$`)
+	spacedDigits     = regexp.MustCompile(`-?[0-9]+(?:[_,][0-9]+)+$`)
 	singleQuotedText = regexp.MustCompile(`^'([^'"\\$%]*)'\s*\}?\s*$`)
+	noEquals         = regexp.MustCompile(`^(\s*)([A-Za-z_][\w-]*)(\s*:\s*|\s+)("[^"]*"|\[.*\]|-?[0-9.]+|true|false|(?:var|local|source|target)\.[\w-]+)\s*$`)
 	rowSetting       = regexp.MustCompile(`(?:^|[\s{])(filter|value)\s*=\s*`)
 )
 
-// spacedNumber finds 1_000_000, where HCL ends the number at the first _.
+// spacedNumber finds 1_000_000 and 1,000,000, where HCL ends the number at the
+// first sign that is no digit.
 func (s *source) spacedNumber(at hcl.Range, l *diag.List) bool {
 	from, to := at.Start.Byte, at.Start.Byte
-	for to < len(s.buf) && (s.buf[to] == '_' || s.buf[to] >= '0' && s.buf[to] <= '9') {
+	for to < len(s.buf) && (s.buf[to] == '_' || s.buf[to] == ',' || s.buf[to] >= '0' && s.buf[to] <= '9') {
 		to++
 	}
 	line := s.lines[at.Start.Line-1]
 	m := spacedDigits.FindIndex(s.buf[line:to])
-	if m == nil || from < line+m[0] || bytes.IndexByte(s.buf[from:to], '_') < 0 {
+	if m == nil || from < line+m[0] || !bytes.ContainsAny(s.buf[from:to], "_,") {
 		return false
 	}
 	r := s.rng(line+m[0], to)
-	plain := strings.ReplaceAll(string(s.buf[line+m[0]:to]), "_", "")
-	d := l.Errorf(diag.AmbiguousNumber, r, "Ambiguous number", "A number has no _ in it: write %s.", plain)
+	plain := strings.NewReplacer("_", "", ",", "").Replace(string(s.buf[line+m[0] : to]))
+	d := l.Errorf(diag.AmbiguousNumber, r, "Ambiguous number", "A number has nothing between its digits: write %s.", plain)
 	d.Fixes = []diag.Edit{{Title: "write " + plain, Range: r, NewText: plain}}
 	return true
 }
@@ -142,11 +150,25 @@ func (s *source) quotesLost(at hcl.Range, l *diag.List) bool {
 	if bytes.IndexByte(s.buf[line:from], '{') >= 0 {
 		text = strings.TrimSpace(strings.TrimSuffix(text, "}"))
 	}
-	if text == "" || strings.ContainsAny(text[:1], "\"<#/") || strings.ContainsAny(text, "#{}") {
+	if text == "" || singleQuotedText.MatchString(text) || strings.ContainsAny(text[:1], "\"<#/[") || strings.ContainsAny(text, "#{}") {
 		return false
 	}
 	r := s.rng(from, from+len(text))
 	d := l.Errorf(diag.HCLSyntax, r, "Row expression without quotes", "It is worked out for each row, from the columns of the table: the whole of it stands in quotes.")
 	d.Fixes = []diag.Edit{{Title: "quote all of it", Range: r, NewText: hclQuote(text)}}
+	return true
+}
+
+// equalsLost finds a setting written `name: value` or `name value`.
+func (s *source) equalsLost(at hcl.Range, l *diag.List) bool {
+	line := s.lines[at.Start.Line-1]
+	m := noEquals.FindSubmatchIndex(s.buf[line:s.lineEnd(line)])
+	if m == nil {
+		return false
+	}
+	name, value := string(s.buf[line+m[4]:line+m[5]]), string(s.buf[line+m[8]:line+m[9]])
+	r := s.rng(line+m[4], line+m[9])
+	d := l.Errorf(diag.HCLSyntax, r, fmt.Sprintf("No = behind %q", name), "A setting is its name, an equals sign and its value: write `%s = %s`.", name, value)
+	d.Fixes = []diag.Edit{{Title: "write =", Range: r, NewText: name + " = " + value}}
 	return true
 }

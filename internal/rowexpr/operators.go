@@ -204,7 +204,7 @@ func (c *checker) mismatch(at, left, right ast.Node, a, b *node) {
 	p.Detail = fmt.Sprintf("%s is %s, %s is %s. Nothing is converted silently: use int(), float() or string().", show(a), a.typ, show(b), b.typ)
 }
 
-var dateDigits = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}$`)
+var dateDigits = regexp.MustCompile(`^([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})$`)
 
 // bareDate tells of a date without quotes, which reads as two subtractions.
 func (c *checker) bareDate(p *Problem, at ast.Node, x, other *node) bool {
@@ -213,13 +213,15 @@ func (c *checker) bareDate(p *Problem, at ast.Node, x, other *node) bool {
 	}
 	from, to := c.span(at)
 	text := c.source.text[from:to]
-	if !dateDigits.MatchString(text) {
+	m := dateDigits.FindStringSubmatch(text)
+	if m == nil {
 		return false
 	}
 	p.From, p.To = from, to
-	p.Detail = fmt.Sprintf("Without quotes %s is a subtraction of numbers: quote the date, as in '%s'.", text, text)
-	if _, ok := parseTemporal(other.typ.Kind, text); ok {
-		p.Fix = "'" + text + "'"
+	date := fmt.Sprintf("%s-%02s-%02s", m[1], m[2], m[3])
+	p.Detail = fmt.Sprintf("Without quotes %s is a subtraction of numbers: quote the date, as in '%s'.", text, date)
+	if _, ok := parseTemporal(other.typ.Kind, date); ok {
+		p.Fix = "'" + date + "'"
 	}
 	return true
 }

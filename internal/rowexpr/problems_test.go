@@ -58,6 +58,8 @@ func TestProblemsPointAtTheBytes(t *testing.T) {
 		{"tz > at", "tz > at", diag.RowMismatch, ""},
 		{"at > 2025-06-01", "2025-06-01", diag.RowMismatch, "at > '2025-06-01'"},
 		{"2025-06-01 <= day", "2025-06-01", diag.RowMismatch, "'2025-06-01' <= day"},
+		{"day == 2025-6-1", "2025-6-1", diag.RowMismatch, "day == '2025-06-01'"},
+		{"day == 2025-13-1", "2025-13-1", diag.RowMismatch, ""},
 		{"at > 2025 - 6", "at > 2025 - 6", diag.RowMismatch, ""},
 		{"js == '{}'", "js == '{}'", diag.RowMismatch, ""},
 		{"flag == 1", "flag == 1", diag.RowMismatch, ""},
