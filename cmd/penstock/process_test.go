@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"penstock/connectors/all"
 	"penstock/planner/plan"
 
 	"github.com/creack/pty"
@@ -96,6 +97,24 @@ func TestReaderOfARunThatGoesAwayDoesNotEndTheLoad(t *testing.T) {
 	}
 	if got, err := query(filepath.Join(dir, "t.db"), "SELECT count(*) FROM small_table"); err != nil || got != "5000" {
 		t.Errorf("rows: got %s (%v), want 5000", got, err)
+	}
+}
+
+func TestHelpFitsEightyColumns(t *testing.T) {
+	for _, command := range []string{"", "validate", "plan", "show", "run", "version"} {
+		var b bytes.Buffer
+		a := &app{registry: all.Registry(), stdout: &b, stderr: &b}
+		if code := a.execute(t.Context(), strings.Fields(command+" --help")); code != 0 {
+			t.Fatalf("%s --help: exit code %d", command, code)
+		}
+		for _, l := range strings.Split(b.String(), "\n") {
+			if len(l) > 80 {
+				t.Errorf("%s --help: %d columns: %s", command, len(l), l)
+			}
+		}
+		if !strings.Contains(b.String(), "\nExamples:\n") {
+			t.Errorf("%s --help has no examples", command)
+		}
 	}
 }
 

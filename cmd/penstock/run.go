@@ -32,8 +32,8 @@ func (a *app) runCommand() *cobra.Command {
 		Long: `Carry out a spec's plan, or a plan file that "penstock plan --out" wrote.
 
 A run that is cut short, by a signal or a crash, goes on where it stopped when
-it is run again: what is committed stays, each row is there once. A first
-SIGINT or SIGTERM commits what is read whole and ends; a second one ends at once.
+it is run again: what is committed stays, each row is there once. A first SIGINT
+or SIGTERM commits what is read whole and ends; a second one ends at once.
 
 A plan file has the values of its variables; only a sensitive variable is still
 asked for: --var or PENSTOCK_VAR_x.`,
@@ -157,6 +157,9 @@ func (a *app) run(ctx context.Context, p *plan.Plan, dir string, spec *lang.Spec
 		Registry: a.registry, Events: sinks, Only: only, Reload: reload, Dir: dir,
 		Secrets: a.secrets(dir, spec), Log: slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), Drain: drain,
 	})
+	if res.Pipelines == nil { // none was begun; readers of the JSON get a list
+		res.Pipelines = []*runtime.PipelineResult{}
+	}
 	screen.close()
 	var sig os.Signal
 	select {
