@@ -23,7 +23,7 @@ func (a *app) validateCommand() *cobra.Command {
 		Short: "Check a spec without connecting to anything",
 		Long: `Check a spec (a file, or a folder of them) against the language, its connectors
 and its recorded catalogs. Nothing is connected to and no secret is opened.
-What is in local files, SQLite's for one, is read from there; nothing is written.`,
+What local files hold, SQLite's for one, is read there; nothing is written.`,
 		Example: `  penstock validate shop.hcl
   penstock validate pipelines/ --json`,
 		Args:              one("a SPEC", "penstock validate shop.hcl"),
