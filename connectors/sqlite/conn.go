@@ -118,6 +118,18 @@ func checkFile(path string, a access) error {
 	return nil // SQLite says what it is
 }
 
+// moved reports that the file was deleted or renamed since it was opened.
+func (c *conn) moved() bool {
+	*(*int32)(ptr(c.out)) = 0
+	rc := lite.Xsqlite3_file_control(c.tls, c.db, 0, lite.SQLITE_FCNTL_HAS_MOVED, c.out)
+	return rc == lite.SQLITE_OK && *(*int32)(ptr(c.out)) != 0
+}
+
+// gone is the error of a file that is not where it was.
+func gone(path string) error {
+	return openError(path, "the file was deleted, moved or replaced while it was being loaded: what went into it is not in the file of this name", "Run again: the load begins in the file that is there now.")
+}
+
 func (c *conn) outPointer() uintptr { return *(*uintptr)(ptr(c.out)) }
 
 // close may be called twice.

@@ -36,6 +36,9 @@ func (c *conn) failure(rc int32, sql string) error {
 // classify says what the engine may do about a result code, and what the
 // operator should.
 func classify(rc int32) (connectors.Class, string) {
+	if rc == lite.SQLITE_READONLY_DBMOVED {
+		return connectors.Fatal, "The file was deleted, moved or replaced while it was in use. Run again: the load begins in the file that is there now."
+	}
 	switch rc & 0xff {
 	case lite.SQLITE_BUSY, lite.SQLITE_LOCKED, lite.SQLITE_PROTOCOL:
 		return connectors.Transient, "Another process holds the file's lock for longer than `busy_timeout`: end it, or raise `busy_timeout`."

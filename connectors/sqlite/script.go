@@ -19,7 +19,7 @@ const scriptTable = `CREATE TABLE IF NOT EXISTS penstock_script (
 )`
 
 const (
-	selectScript = "SELECT 1 FROM penstock_script WHERE pipeline = ? AND name = ? AND generation >= ?"
+	selectScript = "SELECT 1 FROM penstock_script WHERE pipeline = ? AND name = ? AND generation = ?"
 	upsertScript = `INSERT INTO penstock_script (pipeline, name, generation, updated_at) VALUES (?, ?, ?, ?)
 ON CONFLICT (pipeline, name) DO UPDATE SET generation = excluded.generation, updated_at = excluded.updated_at`
 )
