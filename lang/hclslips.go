@@ -70,8 +70,11 @@ func (s *source) unclosed(outermost int) (open, next int) {
 	var stack []brace
 	line, indent := 0, 0
 	for _, t := range tokens {
-		first := t.Range.Start.Line != line && t.Type != hclsyntax.TokenNewline && t.Type != hclsyntax.TokenComment && t.Type != hclsyntax.TokenEOF
-		if first {
+		switch t.Type {
+		case hclsyntax.TokenNewline, hclsyntax.TokenComment, hclsyntax.TokenEOF, hclsyntax.TokenStringLit, hclsyntax.TokenCHeredoc:
+			continue // they stand where they like
+		}
+		if t.Range.Start.Line != line {
 			line = t.Range.Start.Line
 			indent = t.Range.Start.Byte - s.lines[min(line, len(s.lines))-1]
 			if n := len(stack); n > 0 {

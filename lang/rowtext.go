@@ -74,7 +74,7 @@ func (r *reader) bareType(a *hcl.Attribute) bool {
 // quoteFor is a text as the syntax of an expression quotes it; "" where it has
 // more than one line or a template in it.
 func quoteFor(e hcl.Expression, text string) string {
-	if strings.ContainsAny(text, "\n\r") || strings.Contains(text, "${") || strings.Contains(text, "%{") {
+	if text == "" || strings.ContainsAny(text, "\n\r") || strings.Contains(text, "${") || strings.Contains(text, "%{") {
 		return ""
 	}
 	if _, ok := e.(*yamlExpr); ok {

@@ -105,6 +105,8 @@ var slips = []slip{
 		swap{"    rows   = 1000\n  }\n}\n", "    rows   = 1000\n  }\n"}, swap{}, "The block of line 6 isn't closed: its } is missing before line 11", false, true},
 	{"brace of a table in a source forgotten", diag.HCLSyntax, "{",
 		swap{"    rows   = 1000\n  }\n}\n", "    rows   = 1000\n}\n"}, swap{}, "The block of line 7 isn't closed: its } is missing before line 10", false, true},
+	{"brace behind a heredoc forgotten", diag.HCLSyntax, "{",
+		swap{"\"small_number != 4\"\n    range { count = 8 }", "<<END\nsmall_number != 4\nEND\n    range {\n      count = 8"}, swap{}, "The block of line 23 isn't closed: its } is missing before line 25", false, true},
 	{"brace at the end forgotten", diag.HCLSyntax, "{",
 		swap{"\"numeric(10, 2)\" }\n  }\n}\n", "\"numeric(10, 2)\" }\n  }\n"}, swap{}, "before the end of the file", false, true},
 	{"number with underscores", diag.AmbiguousNumber, "1_000",

@@ -37,8 +37,10 @@ func (r *reader) string(e hcl.Expression, v cty.Value, name string) (string, boo
 	return v.AsString(), true
 }
 
+// covered is the bytes of a range. An expression that HCL read past an error
+// may end before it begins: it covers nothing.
 func (r *reader) covered(at hcl.Range) string {
-	if s := r.sources[at.Filename]; s != nil && at.End.Byte <= len(s.buf) {
+	if s := r.sources[at.Filename]; s != nil && at.Start.Byte <= at.End.Byte && at.End.Byte <= len(s.buf) {
 		return string(s.buf[at.Start.Byte:at.End.Byte])
 	}
 	return ""
