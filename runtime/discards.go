@@ -120,10 +120,17 @@ func (d *discards) failed(what string, err error) error {
 // prune rewrites the file without the lines of this pipeline's chunks that are
 // not done.
 func (d *discards) prune(done map[chunkID]bool) error {
-	old, err := os.Open(d.path)
+	info, err := os.Stat(d.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no regular file", d.path)
+	}
+	if err != nil {
+		return err
+	}
+	old, err := os.Open(d.path)
 	if err != nil {
 		return err
 	}
@@ -139,6 +146,9 @@ func (d *discards) prune(done map[chunkID]bool) error {
 		line, err := lines.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
 			// A last line without its end was cut short: its chunk did not commit.
+			if len(line) > 0 && !bytes.HasPrefix(line, []byte(`{"pipeline":`)) && !bytes.HasPrefix([]byte(`{"pipeline":`), line) {
+				return errors.Join(fmt.Errorf("%s holds something else than discards: name another file in bad_rows", d.path), keep.Close())
+			}
 			dropped += len(line)
 			break
 		}
@@ -146,7 +156,10 @@ func (d *discards) prune(done map[chunkID]bool) error {
 			return errors.Join(err, keep.Close())
 		}
 		var l discard
-		mine := json.Unmarshal(line, &l) != nil || l.Pipeline == d.pipeline
+		if json.Unmarshal(line, &l) != nil || l.Pipeline == "" || l.Chunk == 0 {
+			return errors.Join(fmt.Errorf("%s holds something else than discards: name another file in bad_rows", d.path), keep.Close())
+		}
+		mine := l.Pipeline == d.pipeline
 		if mine && !done[chunkID{l.Table, l.Generation, l.Chunk}] {
 			dropped += len(line)
 			continue

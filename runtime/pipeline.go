@@ -15,6 +15,7 @@ import (
 
 	"penstock/connectors"
 	"penstock/internal/event"
+	"penstock/internal/schema"
 	"penstock/planner/plan"
 	"penstock/runtime/checkpoint"
 
@@ -30,6 +31,7 @@ type pipeline struct {
 	result   *PipelineResult
 	source   connectors.Source
 	caps     connectors.SourceCapabilities
+	splits   func(*schema.Table) []connectors.SplitKind
 	target   connectors.Target
 	work     *work
 	belt     *belt
@@ -46,6 +48,9 @@ func runPipeline(ctx context.Context, p *plan.Plan, c *choice, o *Options) *Pipe
 		Started: time.Now().UTC(), OneState: true,
 	}}
 	err := pl.run(ctx, p)
+	if errors.Is(err, errDrained) {
+		pl.result.Drained, err = true, nil
+	}
 	pl.result.Ended = time.Now().UTC()
 	pl.result.Cancelled = errors.Is(err, context.Canceled)
 	pl.result.Error, pl.result.Exit = errorResult(err), ExitCode(err)
@@ -160,7 +165,26 @@ func (p *pipeline) script(ctx context.Context, name string, statements []string,
 			sum += s.Generation
 		}
 	}
-	return p.target.Script(ctx, connectors.Script{Name: name, Generation: sum, Statements: statements})
+	return p.persist(ctx, func() error {
+		return p.target.Script(ctx, connectors.Script{Name: name, Generation: sum, Statements: statements})
+	})
+}
+
+// persist does something that is one transaction of the target, or nothing,
+// and again after transient errors: each of these steps can be done twice.
+func (p *pipeline) persist(ctx context.Context, do func() error) error {
+	for attempt := 1; ; attempt++ {
+		err := do()
+		if err == nil {
+			return nil
+		}
+		if err := p.o.Backoff.wait(ctx, p.o.Drain, attempt, err, func(e event.Retrying) {
+			e.Pipeline = p.plan.Name
+			p.o.Events.Emit(e)
+		}); err != nil {
+			return err
+		}
+	}
 }
 
 // ends are the endpoints of a pipeline with their connectors.
@@ -200,7 +224,7 @@ func (p *pipeline) open(ctx context.Context, e ends) error {
 	if p.source, err = e.sourceDef.Source.Open(ctx, source, p.env(e.source)); err != nil {
 		return fmt.Errorf("open %s: %w", e.source.ID, err)
 	}
-	p.caps = e.sourceDef.Source.Capabilities
+	p.caps, p.splits = e.sourceDef.Source.Capabilities, e.sourceDef.Source.Splits
 	if n := e.source.Throttle; n > 0 {
 		p.throttle = rate.NewLimiter(rate.Limit(n), int(max(n, 1<<20)))
 	}
@@ -259,7 +283,12 @@ func (p *pipeline) close(ctx context.Context) error {
 
 // claim takes the pipeline in the target and reads what earlier runs did.
 func (p *pipeline) claim(ctx context.Context) (connectors.State, error) {
-	claim, err := p.target.Claim(ctx, self())
+	var claim connectors.Claim
+	owner := self()
+	err := p.persist(ctx, func() (err error) {
+		claim, err = p.target.Claim(ctx, owner)
+		return err
+	})
 	if err != nil {
 		return connectors.State{}, err
 	}
@@ -317,7 +346,7 @@ func (p *pipeline) decide(ctx context.Context, state connectors.State) error {
 	}
 	for _, t := range p.work.tables {
 		if t.task.Action < checkpoint.Complete {
-			if err := t.bind(live); err != nil {
+			if err := t.bind(live, p.splits); err != nil {
 				return err
 			}
 		}

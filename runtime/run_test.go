@@ -450,7 +450,7 @@ func TestDiscardedRowsAreCountedAndListedOnce(t *testing.T) {
 				t.Errorf("the discard file does not name id=7000:\n%.400s", b)
 			}
 			// Lines of chunks that never committed are removed at the next start.
-			if err := os.WriteFile(filepath.Join(r.dir, "bad.ndjson"), append(b, `{"pipeline":"p","table":"t","generation":1,"chunk":9999,"reason":"x"}`+"\n"+`{"tab`...), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(r.dir, "bad.ndjson"), append(b, `{"pipeline":"p","table":"t","generation":1,"chunk":9999,"reason":"x"}`+"\n"+`{"pipel`...), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			r.run()
@@ -579,5 +579,94 @@ func TestResultsAreWrittenByRename(t *testing.T) {
 	}
 	if files, _ := os.ReadDir(filepath.Dir(path)); len(files) != 1 {
 		t.Errorf("%d files beside the results, want none", len(files)-1)
+	}
+}
+
+func TestDiscardFileThatHoldsSomethingElseIsLeftAlone(t *testing.T) {
+	for name, content := range map[string]string{
+		"notes":           "buy milk\n",
+		"no line end":     "buy milk",
+		"other JSON":      `{"a": 1}` + "\n",
+		"a database":      "SQLite format 3\x00\x10\x00\n\x01\x02",
+		"lines, and more": `{"pipeline":"p","table":"t","generation":1,"chunk":1,"reason":"x"}` + "\nbuy milk\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, `column "broken" { value = "1 / (id % 1000)" }`, `bad_rows {
+    action = "discard"
+    file   = "notes.txt"
+  }`)
+			path := filepath.Join(r.dir, "notes.txt")
+			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			res := r.run()
+			r.want(res, runtime.ExitFailed, 0)
+			if !strings.Contains(failure(res), "something else than discards") {
+				t.Errorf("the error does not say what is wrong: %s", failure(res))
+			}
+			if b, err := os.ReadFile(path); err != nil || string(b) != content {
+				t.Errorf("the file holds %q now (%v)", b, err)
+			}
+			if files, err := os.ReadDir(r.dir); err != nil || len(files) != 1 {
+				t.Errorf("%d files are there (%v), want the one", len(files), err)
+			}
+		})
+	}
+}
+
+func TestReloadTakesTheTablesOldDiscardsOut(t *testing.T) {
+	r := newRig(t, `column "broken" { value = "1 / (id % 1000)" }`, `bad_rows {
+    action = "discard"
+    file   = "bad.ndjson"
+    limit  = 60
+  }`)
+	const bad = rigRows / 1000
+	lines := func() int {
+		b, err := os.ReadFile(filepath.Join(r.dir, "bad.ndjson"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(string(b), "\n")
+	}
+	r.want(r.run(), runtime.ExitFindings, rigRows-bad)
+	if res := r.run("t"); res.Exit != runtime.ExitFindings {
+		t.Fatalf("reload: exit %d, %s", res.Exit, failure(res))
+	}
+	if n := lines(); n != bad {
+		t.Errorf("%d lines after the reload, want %d", n, bad)
+	}
+	// A load that was finished before is no finding of this run.
+	if res := r.run(); res.Exit != 0 || lines() != bad {
+		t.Errorf("third run: exit %d, %d lines", res.Exit, lines())
+	}
+}
+
+func TestPlanWithNumbersThatNoPlannerWritesIsRefused(t *testing.T) {
+	for name, edit := range map[string]func(*plan.Pipeline){
+		"no resources":      func(p *plan.Pipeline) { p.Resources = plan.Resources{} },
+		"no writers":        func(p *plan.Pipeline) { p.Resources.Writers = 0 },
+		"negative readers":  func(p *plan.Pipeline) { p.Resources.Readers = -1 },
+		"absurd readers":    func(p *plan.Pipeline) { p.Resources.Readers = 1 << 62 },
+		"no slots":          func(p *plan.Pipeline) { p.Resources.Slots = 0 },
+		"no bytes":          func(p *plan.Pipeline) { p.Resources.SlotBytes = 0 },
+		"empty chunks":      func(p *plan.Pipeline) { p.Tables[0].Chunk.Rows = 0 },
+		"unknown bad_rows":  func(p *plan.Pipeline) { p.BadRows.Action = "DISCARD" },
+		"a stage too few":   func(p *plan.Pipeline) { p.Stages = p.Stages[1:] },
+		"a mode of streams": func(p *plan.Pipeline) { p.Mode = "cdc" },
+	} {
+		r := newRig(t, "", "")
+		edit(&r.plan.Pipelines[0])
+		if res := r.run(); res.Exit != runtime.ExitSpec || r.sink.Rows.Load() != 0 {
+			t.Errorf("%s: exit %d, %d rows, %s", name, res.Exit, r.sink.Rows.Load(), failure(res))
+		}
+	}
+	r := newRig(t, "", "")
+	r.plan.Pipelines = append(r.plan.Pipelines, r.plan.Pipelines[0])
+	if res := r.run(); res.Exit != runtime.ExitSpec || !strings.Contains(failure(res), "twice") {
+		t.Errorf("a pipeline twice: exit %d, %s", res.Exit, failure(res))
+	}
+	r.plan.Pipelines = nil
+	if res := r.run(); res.Exit != runtime.ExitSpec {
+		t.Errorf("no pipeline: exit %d, %s", res.Exit, failure(res))
 	}
 }

@@ -63,7 +63,7 @@ func newTable(p *plan.Pipeline, t *plan.Table) *table {
 }
 
 // bind checks that the live source still has what the plan reads.
-func (t *table) bind(c *schema.Catalog) error {
+func (t *table) bind(c *schema.Catalog, splits func(*schema.Table) []connectors.SplitKind) error {
 	live := c.Find(t.plan.Source)
 	wrong := func(format string, args ...any) error {
 		return &connectors.Error{Op: "check", Table: t.name, Class: connectors.Schema, Err: fmt.Errorf(format, args...), Hint: "Plan it again."}
@@ -78,6 +78,9 @@ func (t *table) bind(c *schema.Catalog) error {
 		case col.Type != r.Type:
 			return wrong("column %s was %s in the plan and is %s", r.Name, r.Native, col.Native)
 		}
+	}
+	if kind := t.extract.Split.Kind; kind != connectors.SplitNone && !slices.Contains(splits(live), kind) {
+		return wrong("it can't be cut by %s any more", kind)
 	}
 	t.extract.Table = live
 	return nil

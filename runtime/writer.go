@@ -226,8 +226,12 @@ func (p *pipeline) committed(t *table, c ranges.Chunk, n counts, rows int64, too
 // finisher runs the finishing steps of each table whose chunks are all there.
 func (p *pipeline) finisher(ctx context.Context) error {
 	for t := range p.loaded {
-		if err := p.target.Finish(ctx, t.load); err != nil {
-			return fmt.Errorf("finish %s: %w", t.name, err)
+		err := p.persist(ctx, func() error { return p.target.Finish(ctx, t.load) })
+		if errors.Is(err, errDrained) {
+			continue // the next run completes it
+		}
+		if err != nil {
+			return err
 		}
 		t.mu.Lock()
 		t.result.State = "loaded"
