@@ -37,7 +37,7 @@ type discard struct {
 	Chunk      int    `json:"chunk"`
 	Range      int    `json:"range"`
 	Key        string `json:"key,omitempty"`
-	Column     string `json:"column"`
+	Column     string `json:"column,omitempty"`
 	Reason     string `json:"reason"`
 }
 
@@ -128,7 +128,7 @@ func (d *discards) write(t *table, c ranges.Chunk, bad []badRow) error {
 	}
 	if d.policy.Limit > 0 && d.count+int64(len(bad)) > d.policy.Limit {
 		return &connectors.Error{Op: "load", Table: t.name, Class: connectors.Data,
-			Err:  fmt.Errorf("%s has %d bad rows, which makes %d, more than bad_rows.limit = %d; the first: %s, column %s: %s", c, len(bad), d.count+int64(len(bad)), d.policy.Limit, bad[0].key, bad[0].column, bad[0].reason),
+			Err:  fmt.Errorf("%s has %d bad rows, which makes %d, more than bad_rows.limit = %d; the first: %s", c, len(bad), d.count+int64(len(bad)), d.policy.Limit, bad[0]),
 			Hint: "Mend the rows at the source, or raise the limit, and run again."}
 	}
 	var b bytes.Buffer

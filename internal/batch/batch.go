@@ -38,6 +38,7 @@ type Batch struct {
 	own    []*Column
 	pool   *Pool
 	parent *Batch
+	origin Origin
 }
 
 // Size is the bytes that the batch holds, its parent's included.
@@ -130,6 +131,7 @@ func (p *Pool) put(b *Batch) {
 		c.Reset()
 	}
 	b.Rows, b.Columns = 0, b.Columns[:0]
+	b.origin.reset()
 	p.mu.Lock()
 	if len(p.free) < maxKept {
 		p.free = append(p.free, b)
