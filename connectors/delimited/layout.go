@@ -1,0 +1,125 @@
+package delimited
+
+import (
+	"bytes"
+	"fmt"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
+)
+
+// layout is a Form in the bytes of its files. Files in utf-16 are turned into
+// utf-8 before they are cut; those in a one-byte encoding are cut as they stand
+// and only their values are turned.
+type layout struct {
+	Form
+	delim, quote, escape, null []byte // escape is nil where nothing is quoted
+
+	doubled bool         // a quote in a quoted value is escaped by another one
+	decode  *[256][]byte // bytes of a one-byte encoding in utf-8; nil for the others
+	stops   [256]bool    // where a value that is not quoted may end, or be wrong
+	inQuote [256]bool    // where a quoted one may end
+}
+
+// charmaps are the encodings of one byte a character.
+var charmaps = map[string]*charmap.Charmap{"latin1": charmap.ISO8859_1, "windows-1252": charmap.Windows1252}
+
+func newLayout(f Form) (*layout, error) {
+	l := &layout{Form: f}
+	for _, p := range []struct {
+		to   *[]byte
+		name string
+		text string
+	}{{&l.delim, "delimiter", f.Delimiter}, {&l.quote, "quote", f.Quote}, {&l.escape, "escape", f.Escape}, {&l.null, "null", f.Null}} {
+		b, err := encode(f.Encoding, p.text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.name, err)
+		}
+		*p.to = b
+	}
+	if len(l.quote) == 0 {
+		l.escape = nil
+	}
+	l.doubled = len(l.escape) > 0 && f.Escape == f.Quote
+	if cm := charmaps[f.Encoding]; cm != nil {
+		l.decode = new([256][]byte)
+		for i := range l.decode {
+			l.decode[i] = utf8.AppendRune(nil, cm.DecodeByte(byte(i)))
+		}
+	}
+	l.stops['\n'] = true
+	l.stops[l.delim[0]] = true
+	if len(l.quote) > 0 {
+		l.stops[l.quote[0]], l.inQuote[l.quote[0]] = true, true
+	}
+	if len(l.escape) > 0 {
+		l.inQuote[l.escape[0]] = true
+	}
+	return l, nil
+}
+
+// encode gives text as it stands in a file that is cut.
+func encode(encoding, text string) ([]byte, error) {
+	cm := charmaps[encoding]
+	if cm == nil {
+		return []byte(text), nil
+	}
+	var out []byte
+	for _, r := range text {
+		b, ok := cm.EncodeRune(r)
+		if !ok {
+			return nil, fmt.Errorf("%q is no character of %s", r, encoding)
+		}
+		out = append(out, b)
+	}
+	return out, nil
+}
+
+// plain appends the text of a value, without its escapes and in utf-8. raw
+// itself is returned where it is that already.
+func (l *layout) plain(scratch, raw []byte, escaped bool) []byte {
+	if escaped {
+		raw = l.unescape(scratch[:0], raw)
+		if l.decode == nil {
+			return raw
+		}
+		scratch = raw[len(raw):] // decoded behind what was unescaped
+	}
+	if l.decode == nil || ascii(raw) {
+		return raw
+	}
+	out := scratch[:0]
+	for _, c := range raw {
+		out = append(out, l.decode[c]...)
+	}
+	return out
+}
+
+// unescape appends raw without its escapes: what stands behind one is taken as
+// it is.
+func (l *layout) unescape(dst, raw []byte) []byte {
+	for {
+		i := bytes.Index(raw, l.escape)
+		if i < 0 || i+len(l.escape) >= len(raw) {
+			return append(dst, raw...)
+		}
+		dst = append(dst, raw[:i]...)
+		raw = raw[i+len(l.escape):]
+		n := 1
+		if bytes.HasPrefix(raw, l.quote) {
+			n = len(l.quote)
+		} else if bytes.HasPrefix(raw, l.escape) {
+			n = len(l.escape)
+		}
+		dst, raw = append(dst, raw[:n]...), raw[n:]
+	}
+}
+
+func ascii(b []byte) bool {
+	for _, c := range b {
+		if c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
