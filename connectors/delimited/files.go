@@ -134,6 +134,9 @@ func (in *input) begin(l *layout, off, end int64, w *window) error {
 	if err != nil {
 		return fmt.Errorf("it is no file in %s: %w", l.Compression, err)
 	}
+	if l.Compression != "none" {
+		r = decompressed{r, l.Compression}
+	}
 	if strings.HasPrefix(l.Encoding, "utf-16") {
 		r = newUTF16(r, l.Encoding)
 	}
@@ -150,6 +153,20 @@ func (in *input) begin(l *layout, off, end int64, w *window) error {
 		w.from += len(mark)
 	}
 	return nil
+}
+
+// decompressed says of an error what was being read.
+type decompressed struct {
+	io.Reader
+	kind string
+}
+
+func (d decompressed) Read(p []byte) (int, error) {
+	n, err := d.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = fmt.Errorf("its data in %s is broken or cut short: %w", d.kind, err)
+	}
+	return n, err
 }
 
 var mark = []byte("\xef\xbb\xbf") // the byte order mark in utf-8

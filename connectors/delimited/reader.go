@@ -99,8 +99,8 @@ func (r *reader) failure(err error) error {
 		var bad *badRowError
 		if !errors.As(err, &bad) {
 			err = fmt.Errorf("%s:%d: %w", r.files[r.at.file].name, r.at.line, err)
-		} else if bad.given {
-			return bad.error // the engine's own
+		} else if err = bad.error; bad.given {
+			return err // the engine's own
 		}
 	}
 	return at("read", r.table.Name.Name, err)
