@@ -13,12 +13,25 @@ import (
 // and only their values are turned.
 type layout struct {
 	Form
-	delim, quote, escape, null []byte // escape is nil where nothing is quoted
+	delim, quote, escape sign // escape is empty where nothing is quoted
+	null                 []byte
 
 	doubled bool         // a quote in a quoted value is escaped by another one
 	decode  *[256][]byte // bytes of a one-byte encoding in utf-8; nil for the others
-	stops   [256]bool    // where a value that is not quoted may end, or be wrong
+	stops   [3]uint64    // bytes at which a value that is not quoted may end or be wrong, each eight times
 	inQuote [256]bool    // where a quoted one may end
+}
+
+// sign is a character that means something, in the bytes of a file; empty where
+// there is none.
+type sign []byte
+
+// at reports whether the sign stands at byte i.
+func (s sign) at(data []byte, i int) bool {
+	if len(s) == 1 {
+		return i < len(data) && data[i] == s[0]
+	}
+	return len(s) > 0 && bytes.HasPrefix(data[min(i, len(data)):], s)
 }
 
 // charmaps are the encodings of one byte a character.
@@ -30,7 +43,7 @@ func newLayout(f Form) (*layout, error) {
 		to   *[]byte
 		name string
 		text string
-	}{{&l.delim, "delimiter", f.Delimiter}, {&l.quote, "quote", f.Quote}, {&l.escape, "escape", f.Escape}, {&l.null, "null", f.Null}} {
+	}{{(*[]byte)(&l.delim), "delimiter", f.Delimiter}, {(*[]byte)(&l.quote), "quote", f.Quote}, {(*[]byte)(&l.escape), "escape", f.Escape}, {&l.null, "null", f.Null}} {
 		b, err := encode(f.Encoding, p.text)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.name, err)
@@ -47,10 +60,10 @@ func newLayout(f Form) (*layout, error) {
 			l.decode[i] = utf8.AppendRune(nil, cm.DecodeByte(byte(i)))
 		}
 	}
-	l.stops['\n'] = true
-	l.stops[l.delim[0]] = true
+	l.stops = [3]uint64{'\n' * lows, uint64(l.delim[0]) * lows, '\n' * lows}
 	if len(l.quote) > 0 {
-		l.stops[l.quote[0]], l.inQuote[l.quote[0]] = true, true
+		l.stops[2] = uint64(l.quote[0]) * lows
+		l.inQuote[l.quote[0]] = true
 	}
 	if len(l.escape) > 0 {
 		l.inQuote[l.escape[0]] = true
@@ -106,9 +119,9 @@ func (l *layout) unescape(dst, raw []byte) []byte {
 		dst = append(dst, raw[:i]...)
 		raw = raw[i+len(l.escape):]
 		n := 1
-		if bytes.HasPrefix(raw, l.quote) {
+		if l.quote.at(raw, 0) {
 			n = len(l.quote)
-		} else if bytes.HasPrefix(raw, l.escape) {
+		} else if l.escape.at(raw, 0) {
 			n = len(l.escape)
 		}
 		dst, raw = append(dst, raw[:n]...), raw[n:]

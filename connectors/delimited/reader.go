@@ -232,7 +232,7 @@ func (r *reader) values(b *batch.Builder, data []byte) (column int, why string) 
 		c, v := &r.columns[k], &r.rec.values[r.columns[k].value]
 		text := data[v.from:v.to]
 		switch {
-		case !v.quoted && bytes.Equal(text, r.l.null):
+		case !v.quoted && len(text) == len(r.l.null) && string(text) == string(r.l.null):
 			if c.nullable {
 				columns[k].AppendNull()
 				continue

@@ -1,6 +1,10 @@
 package delimited
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+)
 
 // The rules by which a file is cut. A record ends at \n or \r\n outside of
 // quotes, or at the end of the file. A quote opens a quoted value only where a
@@ -58,7 +62,7 @@ func (l *layout) cut(data []byte, eof bool, r *record) bool {
 	r.values, r.count, r.lines, r.fault = r.values[:0], 0, 0, ""
 	for i := 0; ; {
 		v := value{from: i}
-		if len(l.quote) > 0 && bytes.HasPrefix(data[i:], l.quote) {
+		if l.quote.at(data, i) {
 			v.from, v.quoted = i+len(l.quote), true
 			to, escaped, ok := l.closing(data, v.from, eof)
 			if !ok {
@@ -76,7 +80,7 @@ func (l *layout) cut(data []byte, eof bool, r *record) bool {
 			i = to + len(l.quote)
 		}
 		begun := i
-		if v.quoted && i < len(data) && data[i] != '\n' && data[i] != '\r' && !bytes.HasPrefix(data[i:], l.delim) {
+		if v.quoted && i < len(data) && data[i] != '\n' && data[i] != '\r' && !l.delim.at(data, i) {
 			r.wrong(i, faultAfter)
 		}
 		stop, ok := l.stop(data, i, r)
@@ -113,19 +117,40 @@ var newline = []byte{'\n'}
 // the line, or (false) that of data.
 func (l *layout) stop(data []byte, i int, r *record) (int, bool) {
 	for {
-		for i < len(data) && !l.stops[data[i]] {
-			i++
-		}
+		i = l.find(data, i)
 		switch {
 		case i == len(data):
 			return i, false
-		case data[i] == '\n', bytes.HasPrefix(data[i:], l.delim):
+		case data[i] == '\n', l.delim.at(data, i):
 			return i, true
-		case len(l.quote) > 0 && bytes.HasPrefix(data[i:], l.quote):
+		case l.quote.at(data, i):
 			r.wrong(i, faultBare)
 		}
 		i++
 	}
+}
+
+// Each byte of a word has its high bit set, or its low one.
+const highs, lows = 0x8080808080808080, 0x0101010101010101
+
+// find is the place of the first byte from i on at which an unquoted value may
+// end or be wrong, len(data) when there is none. It looks at eight bytes at
+// once: x has a zero where the byte is the one looked for, and (x-lows)&^x has
+// its high bit set at the first such zero; bits behind it may be set wrongly.
+func (l *layout) find(data []byte, i int) int {
+	for ; i+8 <= len(data); i += 8 {
+		w := binary.LittleEndian.Uint64(data[i:])
+		a, b, c := w^l.stops[0], w^l.stops[1], w^l.stops[2]
+		if hit := ((a-lows)&^a | (b-lows)&^b | (c-lows)&^c) & highs; hit != 0 {
+			return i + bits.TrailingZeros64(hit)>>3
+		}
+	}
+	for ; i < len(data); i++ {
+		if c := data[i]; c == byte(l.stops[0]) || c == byte(l.stops[1]) || c == byte(l.stops[2]) {
+			break
+		}
+	}
+	return i
 }
 
 // closing is where the quoted value from i on ends: the place of its closing
@@ -149,18 +174,18 @@ func (l *layout) closing(data []byte, i int, eof bool) (end int, escaped, ok boo
 		}
 		q := len(l.quote)
 		switch {
-		case l.doubled && bytes.HasPrefix(data[i:], l.quote):
+		case l.doubled && l.quote.at(data, i):
 			if len(data)-i < 2*q && !eof {
 				return 0, escaped, false
 			}
-			if !bytes.HasPrefix(data[i+q:], l.quote) {
+			if !l.quote.at(data, i+q) {
 				return i, escaped, true
 			}
 			escaped = true
 			i += 2 * q
-		case bytes.HasPrefix(data[i:], l.quote):
+		case l.quote.at(data, i):
 			return i, escaped, true
-		case len(l.escape) > 0 && bytes.HasPrefix(data[i:], l.escape):
+		case len(l.escape) > 0 && l.escape.at(data, i):
 			i += len(l.escape)
 			if len(data)-i < max(q, len(l.escape)) && !eof {
 				return 0, escaped, false
@@ -168,9 +193,9 @@ func (l *layout) closing(data []byte, i int, eof bool) (end int, escaped, ok boo
 			escaped = true
 			switch {
 			case i == len(data):
-			case bytes.HasPrefix(data[i:], l.quote):
+			case l.quote.at(data, i):
 				i += q
-			case bytes.HasPrefix(data[i:], l.escape):
+			case l.escape.at(data, i):
 				i += len(l.escape)
 			default:
 				i++
@@ -216,7 +241,7 @@ func (l *layout) opening(data []byte, i, stop int) int {
 			return -1
 		}
 		i += k
-		if (i == 0 || bytes.HasSuffix(data[:i], l.delim)) && bytes.HasPrefix(data[i:], l.quote) {
+		if (i == 0 || bytes.HasSuffix(data[:i], l.delim)) && l.quote.at(data, i) {
 			return i
 		}
 		i++
