@@ -48,7 +48,7 @@ type Column struct {
 // TargetConfig is a delimited target block.
 type TargetConfig struct {
 	Form
-	Path string `spec:"path,required" json:"path" doc:"Folder of the files; each range of a table is one."`
+	Path string `spec:"path,required" json:"path" doc:"Folder of the files; each chunk of a table is one."`
 }
 
 // Definition is the connector.
@@ -80,6 +80,9 @@ func Definition() *connectors.Definition {
 				CommitBytes: 64 << 20, CommitEvery: "60s",
 			},
 			SplitName: splitName,
+			Local:     localTarget,
+			Explain:   explainer{},
+			Open:      openTarget,
 		},
 	}
 }
@@ -154,8 +157,8 @@ func (f Form) check() []connectors.Problem {
 
 // splitName takes a table's name as it is: it becomes the beginning of file names.
 func splitName(name string) (schema.Name, error) {
-	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\\\x00") {
-		return schema.Name{}, fmt.Errorf("%q can't begin a file's name: leave out slashes", name)
+	if name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/\\\x00") {
+		return schema.Name{}, fmt.Errorf("%q can't begin a file's name: leave out slashes, and a dot at the beginning", name)
 	}
 	return schema.Name{Name: name}, nil
 }

@@ -12,6 +12,7 @@ type explainer struct{}
 
 var (
 	_ connectors.SourceExplainer = explainer{}
+	_ connectors.TargetExplainer = explainer{}
 )
 
 // Read says which records an extract reads.
@@ -25,3 +26,32 @@ func (explainer) Read(x connectors.Extract) []connectors.Statement {
 		Comment: "file, byte and line; found at the ends of records, outside of quotes; :hi is not included",
 	}}
 }
+
+// Prepare says what becomes of files that are there.
+func (explainer) Prepare(t connectors.Load) []connectors.Statement {
+	name := t.Table.Name
+	switch t.Existing {
+	case connectors.ExistingTruncate:
+		return []connectors.Statement{{SQL: "remove the files of " + name, Comment: "existing = truncate"}}
+	case connectors.ExistingAppend:
+		return nil
+	}
+	return []connectors.Statement{{SQL: "look for files of " + name, Comment: "existing = error: a file stops the run"}}
+}
+
+// Insert is one chunk, from its first step to its commit.
+func (explainer) Insert(t connectors.Load) []connectors.Statement {
+	names := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		names[i] = c.Name
+	}
+	return []connectors.Statement{
+		{SQL: "write a file under a temporary name: " + strings.Join(names, ", "), Rows: 1},
+		{SQL: "flush it to the disk"},
+		{SQL: "rename it " + t.Table.Name + "-LOAD-RANGE-CHUNK", Comment: "LOAD counts the loads of the table; still this run's, and pending"},
+		{SQL: "note that the chunk is done", Comment: "the marker, with its rows; without it the file is removed and written anew"},
+	}
+}
+
+// Finish needs nothing: every file is whole.
+func (explainer) Finish(connectors.Load) []connectors.Statement { return nil }
