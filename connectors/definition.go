@@ -38,6 +38,8 @@ type SourceDef struct {
 	Capabilities SourceCapabilities
 	// Splits lists how a table can be cut, the one that `auto` takes first.
 	Splits func(t *schema.Table) []SplitKind
+	// Place is as TargetDef.Place.
+	Place func(config any, env Env) string
 	// Local gives the catalog without connecting anywhere, in files at most. It
 	// is nil for a source that has to be connected to.
 	Local func(ctx context.Context, config any, env Env) (*schema.Catalog, error)
@@ -51,6 +53,7 @@ type SourceDef struct {
 type SourceCapabilities struct {
 	CDC     bool // has a log of changes
 	Durable bool // a snapshot's point can be read again after a restart
+	Frozen  bool // its tables never change while the source is the same, so they are of one state whenever they were read
 }
 
 // TargetDef is a connector's target side.
@@ -66,8 +69,15 @@ type TargetDef struct {
 	// Storable says why values of t would change in a column declared as native,
 	// where Types.Parse can't tell; nil when they would not. May be nil itself.
 	Storable func(native string, t schema.Type) error
+	// Remark is what a reader of the target has to know of values of t in a
+	// column declared as native, a clause; "" for nothing. May be nil.
+	Remark func(native string, t schema.Type) string
+	// Place names where the target is, equal for two endpoints of one place, so
+	// that a pipeline into its own source is refused. nil: unknown.
+	Place func(config any, env Env) string
 	// Local gives the catalog without connecting; a missing file is an empty
-	// catalog and is not created. nil: planned offline as empty, or by its catalog file.
+	// catalog and is not created. nil: the target is a server. A plan does not ask
+	// for it: where the spec names no catalog file, a target is planned as empty.
 	Local   func(ctx context.Context, config any, env Env) (*schema.Catalog, error)
 	Explain TargetExplainer
 	Open    func(ctx context.Context, config any, env Env) (Target, error)

@@ -24,9 +24,10 @@ const (
 	Fenced                    // another run took the pipeline from this one
 	Mismatch                  // a count differs from what was sent
 	Full                      // disk or memory bound reached
+	Denied                    // this user may not use a local file or folder
 )
 
-var classNames = [...]string{"fatal", "transient", "data", "permission", "schema", "lost position", "conflict", "held", "fenced", "count mismatch", "full"}
+var classNames = [...]string{"fatal", "transient", "data", "permission", "schema", "lost position", "conflict", "held", "fenced", "count mismatch", "full", "denied"}
 
 func (c Class) String() string { return classNames[c] }
 

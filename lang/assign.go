@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"penstock/internal/diag"
+	"penstock/internal/secret"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
@@ -41,6 +42,14 @@ func (r *reader) assign(o Options, spec *Spec) {
 		a, given := values[name]
 		if v.sensitive {
 			spec.Sensitive[name] = r.sensitive(v, a, given, o)
+			// What was read anyway must not show, whoever prints it.
+			if given && a.expr != nil {
+				if text, ok := asString(*a.expr); ok {
+					secret.New(text)
+				}
+			} else if given {
+				secret.New(a.text)
+			}
 			continue
 		}
 		if !given {

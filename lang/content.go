@@ -15,7 +15,8 @@ import (
 // wrong with them.
 type reader struct {
 	*scope
-	diags diag.List
+	diags  diag.List
+	wanted string // the type that a lone reference should have: "number", "bool"; "" is a text's
 }
 
 // written is a name that stands in a body.

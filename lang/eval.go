@@ -82,7 +82,7 @@ func (r *reader) reference(t hcl.Traversal, in roots) bool {
 		switch {
 		case v == nil:
 			r.undeclared(diag.UndeclaredVariable, "variable", name, at, slices.Sorted(maps.Keys(r.vars)),
-				fmt.Sprintf("declare it: variable %q { type = string }.", name))
+				r.declaration(name))
 		case v.sensitive:
 			d := r.diags.Errorf(diag.SensitiveElsewhere, at, fmt.Sprintf("Sensitive variable %q outside a secret", name),
 				"Its value would be seen in the plan. Use it only as the whole value of a secret setting such as password, or remove `sensitive` where it is declared.")
@@ -143,15 +143,19 @@ func (r *reader) fromHCL(ds hcl.Diagnostics) {
 			continue
 		}
 		code := diag.CannotEvaluate
-		if c, ok := d.Extra.(coded); ok {
-			code = diag.Code(c)
+		var fixes []diag.Edit
+		switch x := d.Extra.(type) {
+		case coded:
+			code = diag.Code(x)
+		case mended:
+			code, fixes = x.code, []diag.Edit{x.edit}
 		}
 		var at hcl.Range
 		if d.Subject != nil {
 			at = *d.Subject
 		}
 		detail := strings.TrimRight(d.Detail, ".") + "."
-		r.diags.Errorf(code, at, strings.TrimRight(d.Summary, "."), "%s", detail)
+		r.diags.Errorf(code, at, strings.TrimRight(d.Summary, "."), "%s", detail).Fixes = fixes
 	}
 }
 

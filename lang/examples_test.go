@@ -23,9 +23,13 @@ type decoded struct {
 	Options map[string]any
 }
 
-// decodeAll loads a spec and decodes every connector's block in it.
+// decodeAll loads a spec and decodes every connector's block in it, as the
+// planner does: of a spec that could be read in part, none.
 func decodeAll(spec *lang.Spec, l diag.List) (decoded, diag.List) {
 	d := decoded{Spec: meaning(reflect.ValueOf(spec)), Configs: map[string]any{}, Options: map[string]any{}}
+	if spec.Partial {
+		return d, l.Sorted()
+	}
 	for _, e := range spec.Endpoints {
 		if configs[e.Kind.V] == nil {
 			continue

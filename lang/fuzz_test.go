@@ -13,8 +13,17 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// seeds are all specs in testdata of one syntax.
+// seeds are all specs in testdata of one syntax, and the slips.
 func seeds(f *testing.F, ext string) {
+	for _, s := range slips {
+		sound, slip := soundHCL, s.hcl
+		if ext == ".yaml" {
+			sound, slip = soundYAML, s.yaml
+		}
+		if slip != (swap{}) {
+			f.Add([]byte(strings.Replace(sound, slip.old, slip.new, 1)))
+		}
+	}
 	paths, _ := filepath.Glob("../examples/*/*" + ext)
 	for _, p := range paths {
 		b, err := os.ReadFile(p)

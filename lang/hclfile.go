@@ -1,10 +1,6 @@
 package lang
 
 import (
-	"bytes"
-	"fmt"
-	"strings"
-
 	"penstock/internal/diag"
 
 	"github.com/hashicorp/hcl/v2"
@@ -23,7 +19,11 @@ func parseHCL(name string, src []byte) (hcl.Body, diag.List) {
 	var l diag.List
 	body, ok := f.Body.(*hclsyntax.Body)
 	for _, d := range hd {
-		l = append(l, fromSyntax(s, d))
+		slip := fromSyntax(s, d)
+		if n := len(l); n > 0 && slip.Code != diag.Duplicate && l[n-1].Subject.Start.Line == slip.Subject.Start.Line {
+			continue // what the first fault of a line leads to
+		}
+		l = append(l, slip)
 		if last := &l[len(l)-1]; last.Code == diag.Duplicate && ok {
 			if first := innermost(body, last.Subject).Attributes[string(src[last.Subject.Start.Byte:last.Subject.End.Byte])]; first != nil {
 				last.Related = []diag.Related{{Message: "set here first", Range: first.NameRange}}
@@ -84,34 +84,4 @@ func innermost(b *hclsyntax.Body, at hcl.Range) *hclsyntax.Body {
 		}
 	}
 	return b
-}
-
-// fromSyntax puts one of HCL's syntax errors into our form.
-func fromSyntax(s *source, d *hcl.Diagnostic) diag.Diagnostic {
-	var l diag.List
-	at := s.rng(0, 0)
-	if d.Subject != nil {
-		at = s.rng(d.Subject.Start.Byte, d.Subject.End.Byte)
-	}
-	text := string(s.buf[at.Start.Byte:at.End.Byte])
-	switch {
-	case d.Summary == "Attribute redefined":
-		l.Errorf(diag.Duplicate, at, fmt.Sprintf("Duplicate %q", text), "It is set twice in the same block; only one can count. Remove one of them.")
-	case d.Summary == "Invalid single-argument block definition":
-		l.Errorf(diag.HCLOneLine, at, "More than one setting on one line",
-			"A block on a single line holds exactly one setting. Put the braces and each setting on lines of their own, without commas.")
-	case d.Summary == "Invalid multi-line string":
-		end := s.lineEnd(at.Start.Byte)
-		from := max(bytes.LastIndexByte(s.buf[:end], '"'), 0)
-		l.Errorf(diag.HCLSyntax, s.rng(from, end), "Quote is never closed",
-			"A text in quotes ends on its own line. For one of several lines write <<-END and close it with END on a line of its own.")
-	default:
-		l.Errorf(diag.HCLSyntax, at, strings.TrimRight(d.Summary, "."), "%s", sentence(d.Detail)+".")
-		if i := bytes.IndexByte(s.buf[at.Start.Byte:at.End.Byte], '\n'); i > 0 {
-			// HCL points at everything up to the end of the file for what is
-			// never closed; the first line says as much.
-			l[0].Subject = s.rng(at.Start.Byte, at.Start.Byte+i)
-		}
-	}
-	return l[0]
 }

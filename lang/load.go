@@ -154,6 +154,7 @@ func Parse(files map[string][]byte, dir string, o Options) (*Spec, diag.List) {
 		// What is missing behind a syntax error would be reported as missing.
 		// Once the syntax is right the rest is said.
 		r.diags = r.diags[:before]
+		spec.Partial = true
 	}
 	return spec, r.finished(spec.Range)
 }

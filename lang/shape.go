@@ -61,6 +61,9 @@ func (s *shape) walk(visit func(*shape)) {
 // The settings that a table and the defaults of its pipeline share.
 var tableDefaults = []string{"to", "operations", "existing", "carry", "on_nul", "on_invalid_text"}
 
+// The settings of a column. A column in YAML without its name shows by them.
+var columnSettings = []string{"to", "type", "value", "drop", "accept_loss"}
+
 // The settings of endpoints that belong to no connector.
 var (
 	endpointSettings = []string{"catalog", "probe", "tls", "tls_ca"}
@@ -93,7 +96,7 @@ func language(kinds []string, options map[string]*shape) *shape {
 	}
 	t := p.add("table", []string{"name"}, true, &shape{attrs: append([]string{"tables", "exclude", "expect", "key", "filter"}, tableDefaults...)})
 	inner(t)
-	t.add("column", []string{"name"}, true, &shape{attrs: []string{"to", "type", "value", "drop", "accept_loss"}})
+	t.add("column", []string{"name"}, true, &shape{attrs: columnSettings})
 	inner(p.add("defaults", nil, false, &shape{attrs: tableDefaults}))
 	return root
 }

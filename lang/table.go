@@ -106,6 +106,9 @@ func (r *reader) table(spec *Spec, p *Pipeline, defaults *Table, b *hcl.Block, s
 		case "key":
 			or(&t.Key, r.names(a))
 		case "filter":
+			if r.quotesLost(a) {
+				break
+			}
 			if f := r.text(a); f.Set {
 				t.Filter = f
 			}

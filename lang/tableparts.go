@@ -116,9 +116,13 @@ func (r *reader) column(b *hcl.Block, shape *shape) *Column {
 		case "to":
 			text(&col.To, a)
 		case "type":
-			text(&col.Type, a)
+			if !r.bareType(a) {
+				text(&col.Type, a)
+			}
 		case "value":
-			text(&col.Value, a)
+			if !r.quotesLost(a) {
+				text(&col.Value, a)
+			}
 		case "drop":
 			or(&col.Drop, r.boolean(a))
 		case "accept_loss":

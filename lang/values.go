@@ -37,8 +37,10 @@ func (r *reader) string(e hcl.Expression, v cty.Value, name string) (string, boo
 	return v.AsString(), true
 }
 
+// covered is the bytes of a range. An expression that HCL read past an error
+// may end before it begins: it covers nothing.
 func (r *reader) covered(at hcl.Range) string {
-	if s := r.sources[at.Filename]; s != nil && at.End.Byte <= len(s.buf) {
+	if s := r.sources[at.Filename]; s != nil && at.Start.Byte <= at.End.Byte && at.End.Byte <= len(s.buf) {
 		return string(s.buf[at.Start.Byte:at.End.Byte])
 	}
 	return ""
@@ -116,7 +118,7 @@ func (r *reader) word(t Text, name string, words []string) bool {
 // integer reads a whole number of at least least.
 func (r *reader) integer(a *hcl.Attribute, least int64) Value[int64] {
 	out := Value[int64]{Range: r.valueRange(a.Expr)}
-	v, ok := r.eval(a.Expr, anyScope)
+	v, ok := r.evalAs(a.Expr, "number")
 	if !ok {
 		return out
 	}
@@ -142,6 +144,9 @@ func (r *reader) integer(a *hcl.Attribute, least int64) Value[int64] {
 
 func (r *reader) notNumber(a *hcl.Attribute, v cty.Value, want string) {
 	d := r.wrongType(a.Expr, v, a.Name, want)
+	if v.Type() == cty.String && r.textVariable(a.Expr, d, "number") {
+		return
+	}
 	if v.Type() == cty.String && plainNumber.MatchString(v.AsString()) {
 		d.Detail += " Write it without quotes."
 		if len(a.Expr.Variables()) == 0 {
@@ -165,7 +170,7 @@ func (r *reader) count(a *hcl.Attribute, least int) Value[int] {
 // float reads a number.
 func (r *reader) float(a *hcl.Attribute) Value[float64] {
 	out := Value[float64]{Range: r.valueRange(a.Expr)}
-	v, ok := r.eval(a.Expr, anyScope)
+	v, ok := r.evalAs(a.Expr, "number")
 	switch {
 	case !ok:
 	case v.IsNull():
@@ -182,14 +187,14 @@ func (r *reader) float(a *hcl.Attribute) Value[float64] {
 // boolean reads true or false.
 func (r *reader) boolean(a *hcl.Attribute) Value[bool] {
 	out := Value[bool]{Range: r.valueRange(a.Expr)}
-	v, ok := r.eval(a.Expr, anyScope)
+	v, ok := r.evalAs(a.Expr, "bool")
 	switch {
 	case !ok:
 	case v.IsNull():
 		r.null(a.Expr, a.Name)
 	case v.Type() != cty.Bool:
 		d := r.wrongType(a.Expr, v, a.Name, "true or false")
-		if v.Type() == cty.String {
+		if v.Type() == cty.String && !r.textVariable(a.Expr, d, "bool") {
 			d.Detail += " Write true or false, without quotes."
 		}
 	default:

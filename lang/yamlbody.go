@@ -147,6 +147,12 @@ func (b *yamlBody) attribute(p pair) *hcl.Attribute {
 // coded carries one of our codes through HCL's diagnostics.
 type coded diag.Code
 
+// mended is coded with an edit.
+type mended struct {
+	code diag.Code
+	edit diag.Edit
+}
+
 // unpacking turns the value of a block's key into blocks.
 type unpacking struct {
 	b     *yamlBody
@@ -174,6 +180,9 @@ func (u *unpacking) labelled(v *yaml.Node, head hcl.Range, left, labels []string
 		k := f.resolve(p.val)
 		lacks = lacks || k.Kind != yaml.MappingNode && k.ShortTag() != "!!null"
 	}
+	if lacks && u.bareColumns(ps) {
+		return
+	}
 	if lacks {
 		u.errorf(diag.MissingLabel, head, fmt.Sprintf("%s block without its %s", u.typ, left[0]),
 			"A %s is a mapping under its %s: write `%s` with its settings one level below that.", u.typ, strings.Join(left, " and its "), strings.Join(left, ": ")+":")
@@ -182,6 +191,32 @@ func (u *unpacking) labelled(v *yaml.Node, head hcl.Range, left, labels []string
 	for _, p := range ps {
 		u.labelled(p.val, p.at, left[1:], append(slices.Clip(labels), p.key), append(slices.Clip(ranges), p.at))
 	}
+}
+
+// bareColumns reports columns that are given an expression alone, as in
+// `name: upper(name)`. It is false where a column's own settings stand in the
+// place of its name.
+func (u *unpacking) bareColumns(ps []pair) bool {
+	f := u.b.f
+	bare := func(p pair) bool {
+		n := f.resolve(p.val)
+		return n.Kind == yaml.ScalarNode && n.ShortTag() != "!!null"
+	}
+	if u.typ != "column" || len(ps) == 0 || slices.ContainsFunc(ps, func(p pair) bool { return bare(p) && slices.Contains(columnSettings, p.key) }) {
+		return false
+	}
+	for _, p := range ps {
+		if !bare(p) {
+			continue
+		}
+		u.errorf(diag.BlockOrSetting, p.at, fmt.Sprintf("%q is a block", head2(u.typ, []string{p.key})),
+			"It takes settings of its own: write `%s: {value: ...}` for an expression that gives its values.", p.key)
+		if n := f.resolve(p.val); n.Style&(yaml.LiteralStyle|yaml.FoldedStyle|yaml.TaggedStyle) == 0 {
+			u.diags[len(u.diags)-1].Extra = mended{diag.BlockOrSetting, diag.Edit{Title: "make it its value", Range: f.rangeOf(n),
+				NewText: "{value: '" + strings.ReplaceAll(n.Value, "'", "''") + "'}"}}
+		}
+	}
+	return true
 }
 
 func (u *unpacking) body(v *yaml.Node, head hcl.Range, labels []string, ranges []hcl.Range) {

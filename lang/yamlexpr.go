@@ -179,7 +179,11 @@ func (e *yamlExpr) scalar(n *yaml.Node, ctx *hcl.EvalContext) (cty.Value, hcl.Di
 			return v, nil
 		}
 	}
-	return cty.DynamicVal, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Ambiguous number", Subject: e.StartRange().Ptr(), Extra: coded(diag.AmbiguousNumber),
+	var extra any = coded(diag.AmbiguousNumber)
+	if plain := strings.ReplaceAll(n.Value, "_", ""); plain != n.Value && plainNumber.MatchString(plain) {
+		extra = mended{diag.AmbiguousNumber, diag.Edit{Title: "write " + plain, Range: e.StartRange(), NewText: plain}}
+	}
+	return cty.DynamicVal, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Ambiguous number", Subject: e.StartRange().Ptr(), Extra: extra,
 		Detail: fmt.Sprintf("Readers of YAML disagree on what %s is. Write a plain decimal number, or put it in quotes if it is a text.", n.Value)}}
 }
 

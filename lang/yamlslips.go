@@ -66,6 +66,9 @@ func (f *yamlFile) syntaxError(err error) diag.Diagnostic {
 		l.Errorf(diag.YAMLSyntax, f.rng(context, f.lineEnd(context)), "Quote is never closed", "A text that begins with a quote ends at the next one of the same kind.")
 		return l[0]
 	}
+	if f.tagged(at, message, &l) || f.colonLost(at, message, &l) {
+		return l[0]
+	}
 	hint := ""
 	switch {
 	case strings.Contains(message, "mapping values are not allowed"):

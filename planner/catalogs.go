@@ -20,8 +20,11 @@ func (c *compiler) sourceCatalog(e *endpoint, at hcl.Range) *catalog {
 		local := e.def.Source.Local
 		if local == nil {
 			c.diags.Errorf(diag.NoCatalog, at, "Source has no catalog",
-				"%s is planned without connecting, and no file says which tables it has. Name one in its block: catalog = \"catalog/%s.json\". `penstock run` reads the live catalog instead.",
+				"%s is planned without connecting, and no file says which tables it has. Name one in its block: catalog = \"catalog/%s.json\".",
 				e.id, e.spec.Name.V)
+			return nil, false
+		}
+		if e.faulty {
 			return nil, false
 		}
 		have, err := local(c.ctx, e.config, c.env())

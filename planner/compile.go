@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"penstock/connectors"
@@ -30,8 +31,12 @@ type Options struct {
 }
 
 // Compile makes the plan of a spec that lang found no error in. There is no
-// plan when a diagnostic is an error; all of them are returned.
+// plan when a diagnostic is an error; all of them are returned. Of a
+// spec that could be read in part there is neither.
 func Compile(ctx context.Context, spec *lang.Spec, reg *connectors.Registry, o Options) (*plan.Plan, diag.List) {
+	if spec.Partial {
+		return nil, nil
+	}
 	if o.ReadFile == nil {
 		o.ReadFile = os.ReadFile
 	}
@@ -44,6 +49,7 @@ func Compile(ctx context.Context, spec *lang.Spec, reg *connectors.Registry, o O
 		}
 	}
 	c.checkTargetsApart()
+	c.checkDiscardsApart()
 	if c.diags.HasErrors() {
 		return nil, c.diags.Sorted()
 	}
@@ -101,6 +107,29 @@ type write struct {
 	name   schema.Name
 	source string // "SCOTT.A"
 	at     hcl.Range
+}
+
+// checkDiscardsApart refuses two pipelines that set bad rows aside in one file:
+// each brings the file in line with its own target.
+func (c *compiler) checkDiscardsApart() {
+	first := map[string]*lang.Pipeline{}
+	for _, p := range c.spec.Pipelines {
+		f := p.BadRows.File
+		if !f.Set || p.BadRows.Action.V != "discard" {
+			continue
+		}
+		path := f.V
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(c.spec.Dir, path)
+		}
+		if a := first[path]; a != nil {
+			d := c.diags.Errorf(diag.BadSetting, f.Range, "Two pipelines use one file of bad rows",
+				"%s and %s both set bad rows aside in %s. Give each a file of its own.", a.Name.V, p.Name.V, f.V)
+			d.Related = []diag.Related{{Message: a.Name.V + " uses it here", Range: a.BadRows.File.Range}}
+			continue
+		}
+		first[path] = p
+	}
 }
 
 // checkTargetsApart refuses two source tables that go into one target table,

@@ -23,6 +23,7 @@ type endpoint struct {
 	def    *connectors.Definition
 	config any
 	used   bool
+	faulty bool // its settings have errors: it can't be asked for anything
 
 	loaded  bool // the catalog was asked for
 	catalog *catalog
@@ -53,8 +54,10 @@ func (c *compiler) decodeEndpoints() {
 		ep.config = make()
 		decoded, problems := e.Decode(ep.config)
 		c.diags = append(c.diags, problems...)
+		ep.faulty = problems.HasErrors()
 		if !problems.HasErrors() && check != nil {
 			for _, p := range check(ep.config) {
+				ep.faulty = true
 				c.diags.Errorf(diag.BadSetting, decoded.Range(p.Path), "Settings of "+ep.id+" don't fit together", "%s", p.Detail)
 			}
 		}

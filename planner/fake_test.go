@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -17,7 +18,8 @@ import (
 )
 
 // The connectors of these tests: "db" is a server with everything, "file" is a
-// target with one writer and no stream, "topics" takes changes only.
+// target with one writer and no stream, "files" a source that finds none, "topics"
+// takes changes only.
 func registry() *connectors.Registry {
 	db := &connectors.Definition{
 		Kind: "db", Types: types{},
@@ -31,10 +33,17 @@ func registry() *connectors.Registry {
 			},
 			Capabilities: connectors.SourceCapabilities{CDC: true, Durable: true},
 			Splits:       splits,
+			Place:        func(config any, _ connectors.Env) string { return "source " + config.(*dbConfig).Host },
 		},
 		Target: &connectors.TargetDef{
 			Config:  func() any { return &dbConfig{} },
 			Options: func() any { return &dbTable{} },
+			Place: func(config any, _ connectors.Env) string {
+				if config.(*dbConfig).Host == "same" {
+					return "source same"
+				}
+				return "target"
+			},
 			Capabilities: connectors.TargetCapabilities{
 				Modes: []string{"copy", "array", "row"}, Changes: []string{"array", "row", "append"}, Lanes: connectors.LanesKeys,
 				Names: "lower", Carry: []string{"indexes"}, Delivery: "applied exactly once", CommitRows: 1000, CommitEvery: "1s",
@@ -52,6 +61,13 @@ func registry() *connectors.Registry {
 	local := &connectors.Definition{
 		Kind: "log", Types: types{},
 		Source: &connectors.SourceDef{Config: func() any { return &fileConfig{} }, Splits: splits, Explain: explainer{}},
+	}
+	files := &connectors.Definition{
+		Kind: "files", Types: types{},
+		Source: &connectors.SourceDef{Config: func() any { return &fileConfig{} }, Splits: splits, Explain: explainer{},
+			Local: func(_ context.Context, config any, _ connectors.Env) (*schema.Catalog, error) {
+				return nil, fmt.Errorf("open %q: there is nothing", config.(*fileConfig).Path)
+			}},
 	}
 	file := &connectors.Definition{
 		Kind: "file", Types: types{},
@@ -73,7 +89,7 @@ func registry() *connectors.Registry {
 			SplitName: splitName,
 		},
 	}
-	return connectors.NewRegistry(db, local, file, topics)
+	return connectors.NewRegistry(db, local, files, file, topics)
 }
 
 type dbConfig struct {

@@ -57,7 +57,11 @@ func (t *table) nullableKey(sc *schema.Column, out *plan.Column, at hcl.Range) {
 	}
 	if t.out.Create && out.Nullable {
 		out.Nullable = false
+		if out.Decision == string(schema.FitExact) {
+			t.nullKeys = append(t.nullKeys, out.Name)
+		}
 		refuseNull(out, "it is in the primary key")
+		detail += " The table that the run creates has it in its primary key, so a row with NULL is a bad row."
 	}
 	t.warn(diag.NullableKey, at, sc.Name, "Key column may be NULL", detail)
 }

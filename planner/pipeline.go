@@ -17,6 +17,9 @@ func (c *compiler) pipeline(spec *lang.Pipeline) *plan.Pipeline {
 		return nil
 	}
 	p.caps = p.target.def.Target.Capabilities
+	if c.onePlace(p) {
+		return nil
+	}
 	c.settings(p)
 	c.share(p)
 	source, target := c.sourceCatalog(p.source, spec.From.Range), c.targetCatalog(p.target)
@@ -41,6 +44,21 @@ func (c *compiler) pipeline(spec *lang.Pipeline) *plan.Pipeline {
 	}
 	p.stages(source)
 	return &p.out
+}
+
+// onePlace refuses a pipeline into its own source: a load would wait for its
+// own readers, and emptying a table would take what is to be read.
+func (c *compiler) onePlace(p *pipeline) bool {
+	from, to := p.source.def.Source.Place, p.target.def.Target.Place
+	if p.source.def != p.target.def || from == nil || to == nil || p.source.config == nil || p.target.config == nil {
+		return false
+	}
+	if from(p.source.config, c.env()) != to(p.target.config, c.env()) {
+		return false
+	}
+	c.diags.Errorf(diag.OnePlace, p.spec.To.Range, "Source and target are one place",
+		"%s and %s are the same %s. Load into another one.", p.source.id, p.target.id, p.target.def.Kind)
+	return true
 }
 
 // settings fills in what the pipeline says of itself, and checks that source

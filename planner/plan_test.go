@@ -427,3 +427,12 @@ func BenchmarkCompile2000Tables(b *testing.B) {
 		}
 	}
 }
+
+// What is wrong behind an error of syntax may follow from it.
+func TestSpecReadInPartIsNotPlanned(t *testing.T) {
+	spec, l := lang.Parse(map[string][]byte{"a.hcl": []byte("penstock { spec = 1 }\nsource \"db\" \"x\" {\n  host = 1_0\n  hots = \"a\"\n}\n")}, ".", lang.Options{Connectors: planner.Connectors(registry())})
+	plan, found := planner.Compile(t.Context(), spec, registry(), planner.Options{})
+	if !l.HasErrors() || plan != nil || len(found) > 0 {
+		t.Errorf("got %v, then %v, want one error of syntax and nothing else", l, found)
+	}
+}

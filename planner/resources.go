@@ -87,9 +87,11 @@ func (p *pipeline) resources() plan.Resources {
 		r.Writers = max(r.Writers, min(workers, p.lanes()))
 	}
 	// The catalog, the snapshot and the claim hold a connection beside the
-	// readers and writers: one a side. What is in files or in this process has none.
+	// readers and writers: one a side. A chunk that is tried again and no longer
+	// in memory is read on one more, whoever writes it. What is in files or in
+	// this process has none.
 	if !p.source.local() {
-		r.SourceConnections = r.Readers + 1
+		r.SourceConnections = r.Readers + 2
 	}
 	if !p.target.local() {
 		r.TargetConnections = r.Writers + 1

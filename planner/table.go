@@ -40,6 +40,8 @@ type table struct {
 	src  *schema.Table
 	dst  *schema.Table // nil: absent at the target
 	out  plan.Table
+
+	nullKeys []string // target columns that are checked for NULL alone, as part of the key
 }
 
 // errorf reports a fault of this table about what (a column, a setting), once

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"penstock/internal/diag"
@@ -131,6 +132,11 @@ func (t *table) fit(c column, out *plan.Column, from schema.Type, nullable bool)
 		}
 	}
 	out.Decision, out.Reason = string(class), reason
+	if remark := t.target.def.Target.Remark; remark != nil {
+		if text := remark(out.Native, out.Type); text != "" {
+			out.Reason = strings.TrimPrefix(out.Reason+"; "+text, "; ")
+		}
+	}
 	if nullable && !out.Nullable {
 		refuseNull(out, "the target's column is NOT NULL")
 	}
@@ -184,11 +190,12 @@ func (t *table) checkUnfed(cols []column) {
 	}
 }
 
-// checkedNote is one warning a table for all columns whose values are tested.
+// checkedNote is one warning a table for all columns whose values are tested,
+// but those whose one test the warning of a nullable key has told.
 func (t *table) checkedNote() {
 	var lines []string
 	for _, c := range t.out.Columns {
-		if c.Decision == string(schema.FitChecked) {
+		if c.Decision == string(schema.FitChecked) && !slices.Contains(t.nullKeys, c.Name) {
 			lines = append(lines, fmt.Sprintf("%s %s -> %s: %s", t.fromOf(c), t.nativeOf(c), c.Native, c.Reason))
 		}
 	}

@@ -1,9 +1,10 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"sort"
+	"slices"
 	"sync"
 	"time"
 
@@ -73,7 +74,6 @@ type belt struct {
 	slots    int
 	todo     []*job // the next one last
 	flights  []*flight
-	more     bool // tables may still add jobs
 	draining bool // begin nothing new, drop what is not read whole
 	err      error
 	idle     idle
@@ -83,25 +83,21 @@ type belt struct {
 type idle struct{ readers, writers time.Duration }
 
 func newBelt(slots int, share int64, ordered bool) *belt {
-	b := &belt{ordered: ordered, share: share, slots: slots, more: true}
+	b := &belt{ordered: ordered, share: share, slots: slots}
 	b.changed.L = &b.mu
 	return b
 }
 
-// add puts a table's jobs where they belong: the biggest table's first, and
-// within a table in the given order.
-func (b *belt) add(jobs []*job) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for i := len(jobs) - 1; i >= 0; i-- {
-		b.todo = append(b.todo, jobs[i])
-	}
-	sort.SliceStable(b.todo, func(i, j int) bool { return b.todo[i].table.weight < b.todo[j].table.weight })
-	b.changed.Broadcast()
-}
+// add puts jobs on the list before any is taken.
+func (b *belt) add(jobs []*job) { b.todo = append(b.todo, jobs...) }
 
-// noMore says that no job will be added.
-func (b *belt) noMore() { b.set(func() { b.more = false }) }
+// sort puts the heaviest table first, tables of one weight in the plan's
+// order, and leaves the jobs of a table as they are. The next one is the last
+// of the list.
+func (b *belt) sort() {
+	slices.SortStableFunc(b.todo, func(x, y *job) int { return cmp.Compare(y.table.weight, x.table.weight) })
+	slices.Reverse(b.todo)
+}
 
 // drain stops readers from beginning anything and drops what is not read whole.
 func (b *belt) drain() { b.set(func() { b.draining = true }) }
@@ -133,7 +129,7 @@ func (b *belt) begin() *flight {
 	defer b.mu.Unlock()
 	for {
 		switch {
-		case b.err != nil, b.draining, len(b.todo) == 0 && !b.more:
+		case b.err != nil, b.draining, len(b.todo) == 0:
 			return nil
 		case b.slots > 0 && len(b.todo) > 0:
 			b.slots--
@@ -245,7 +241,7 @@ func (b *belt) take() *flight {
 				break
 			}
 		}
-		if b.onlyTaken() && (b.draining || len(b.todo) == 0 && !b.more) {
+		if b.onlyTaken() && (b.draining || len(b.todo) == 0) {
 			return nil
 		}
 		b.wait(&b.idle.writers)
@@ -323,14 +319,11 @@ func (b *belt) onBelt(f *flight, retry bool) bool {
 func (b *belt) done(f *flight) { b.set(func() { b.remove(f) }) }
 
 func (b *belt) remove(f *flight) {
-	for i := range b.flights {
-		if b.flights[i] == f {
-			b.flights = append(b.flights[:i], b.flights[i+1:]...)
-			f.gone = true
-			f.clear()
-			b.slots++
-			return
-		}
+	if i := slices.Index(b.flights, f); i >= 0 {
+		b.flights = slices.Delete(b.flights, i, i+1)
+		f.gone = true
+		f.clear()
+		b.slots++
 	}
 }
 

@@ -3,6 +3,8 @@ package runtime
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -32,7 +34,7 @@ func TestOrderedBeltGivesFlightsInTheOrderTheyWereBegun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBelt(4, 100, true)
 		b.add(someJobs(&table{weight: 1}, 3))
-		b.noMore()
+		b.sort()
 		f1, f2, f3 := b.begin(), b.begin(), b.begin()
 		b.end(f3, nil)
 		b.end(f2, nil)
@@ -61,7 +63,6 @@ func TestOutgrownFlightPassesThroughPieceByPiece(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBelt(1, 100, true)
 		b.add(someJobs(&table{weight: 1}, 1))
-		b.noMore()
 		const pieces = 10
 		go func() {
 			f := b.begin()
@@ -103,7 +104,6 @@ func TestOutgrownFlightPassesThroughPieceByPiece(t *testing.T) {
 func TestFlightWholeInMemoryIsRetriedFromMemory(t *testing.T) {
 	b := newBelt(1, 100, false)
 	b.add(someJobs(&table{weight: 1}, 1))
-	b.noMore()
 	f := b.begin()
 	b.put(f, somePiece(60), counts{read: 1})
 	b.end(f, nil)
@@ -124,7 +124,7 @@ func TestDrainCommitsWhatIsReadWholeAndDropsTheRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBelt(4, 100, true)
 		b.add(someJobs(&table{weight: 1}, 4))
-		b.noMore()
+		b.sort()
 		f1, f2, f3 := b.begin(), b.begin(), b.begin()
 		b.put(f1, somePiece(10), counts{})
 		b.put(f2, somePiece(10), counts{})
@@ -165,7 +165,6 @@ func TestDrainCutsShortAFlightThatIsBeingWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBelt(2, 100, true)
 		b.add(someJobs(&table{weight: 1}, 1))
-		b.noMore()
 		f := b.begin()
 		go func() {
 			for b.put(f, somePiece(80), counts{}) {
@@ -209,16 +208,17 @@ func TestContextEndFreesEveryoneWhoWaits(t *testing.T) {
 func TestBiggestTableGoesFirst(t *testing.T) {
 	b := newBelt(10, 100, false)
 	small, big := &table{name: "small", weight: 10}, &table{name: "big", weight: 1000}
+	same := &table{name: "same", weight: 10}
 	b.add(someJobs(small, 2))
+	b.add(someJobs(same, 1))
 	b.add(someJobs(big, 2))
+	b.sort()
 	var got []string
-	for range 4 {
+	for range 5 {
 		f := b.begin()
-		got = append(got, f.job.table.name)
+		got = append(got, fmt.Sprint(f.job.table.name, f.job.parts[0].ID))
 	}
-	for i, want := range []string{"big", "big", "small", "small"} {
-		if got[i] != want {
-			t.Fatalf("jobs came as %v, want the big table's first", got)
-		}
+	if want := []string{"big1", "big2", "small1", "small2", "same1"}; !slices.Equal(got, want) {
+		t.Fatalf("jobs came as %v, want %v", got, want)
 	}
 }

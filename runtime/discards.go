@@ -6,32 +6,45 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 
 	"penstock/connectors"
 	"penstock/internal/ranges"
 	"penstock/planner/plan"
+	"penstock/runtime/checkpoint"
 )
 
 // discards is the file that bad rows are set aside in, a JSON object a line. A
-// chunk's lines are flushed before its commit and carry its id, so that lines
+// chunk's lines are on disk before its commit and carry its id, so that lines
 // of a chunk that never committed can be told apart and removed at the next
 // start: the file agrees with the markers, whatever was killed when.
 type discards struct {
-	policy plan.BadRows
-	path   string
+	pipeline string
+	policy   plan.BadRows
+	path     string
 
 	mu    sync.Mutex
 	file  *os.File
-	count int64
-	wrote map[discard]bool // chunks of this run, by table, generation and id: a retry adds nothing
+	size  int64            // bytes of whole lines
+	count int64            // lines of this pipeline
+	wrote map[chunkID]bool // chunks of this run: a retry adds nothing
+}
+
+// chunkID names a chunk among all that a pipeline ever had.
+type chunkID struct {
+	table      string
+	generation int
+	chunk      int
 }
 
 // discard is a line of the file.
 type discard struct {
+	Pipeline   string `json:"pipeline"`
 	Table      string `json:"table"`
 	Generation int    `json:"generation"`
 	Chunk      int    `json:"chunk"`
@@ -43,8 +56,8 @@ type discard struct {
 
 // openDiscards prepares the pipeline's file. Nothing is created before the
 // first bad row.
-func openDiscards(p *plan.Pipeline, dir string, state connectors.State) (*discards, error) {
-	d := &discards{policy: p.BadRows, wrote: map[discard]bool{}}
+func openDiscards(p *plan.Pipeline, dir string, state connectors.State, tables []*table) (*discards, error) {
+	d := &discards{pipeline: p.Name, policy: p.BadRows, wrote: map[chunkID]bool{}}
 	if d.stops() {
 		return d, nil
 	}
@@ -55,10 +68,28 @@ func openDiscards(p *plan.Pipeline, dir string, state connectors.State) (*discar
 	if !filepath.IsAbs(d.path) {
 		d.path = filepath.Join(dir, d.path)
 	}
-	if err := d.prune(state); err != nil {
-		return nil, fmt.Errorf("bring the discard file in line with the target: %w", err)
+	if err := d.prune(committed(state, tables)); err != nil {
+		return nil, d.failed("bring the discard file in line with the target", err)
 	}
 	return d, nil
+}
+
+// committed are the chunks whose lines stay: those that are done, but for the
+// tables that this run begins anew.
+func committed(state connectors.State, tables []*table) map[chunkID]bool {
+	anew := map[string]bool{}
+	for _, t := range tables {
+		anew[t.name] = t.task.Action == checkpoint.Begin || t.task.Action == checkpoint.Restart
+	}
+	done := map[chunkID]bool{}
+	for name, t := range state.Tables {
+		for _, c := range t.Chunks {
+			if c.Done && !anew[name] {
+				done[chunkID{name, t.Generation, c.ID}] = true
+			}
+		}
+	}
+	return done
 }
 
 // stops reports that the first bad row ends the run.
@@ -74,46 +105,79 @@ func (d *discards) name() string {
 	return d.path
 }
 
-// prune rewrites the file without the lines of chunks that are not done.
-func (d *discards) prune(state connectors.State) error {
-	old, err := os.ReadFile(d.path)
+// failed classes an error of the file.
+func (d *discards) failed(what string, err error) error {
+	e := &connectors.Error{Op: what, Class: connectors.Fatal, Err: err}
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		e.Class, e.Hint = connectors.Full, "Free space on its disk, then run again."
+	case errors.Is(err, fs.ErrPermission):
+		e.Class, e.Hint = connectors.Denied, "The file and its folder must be writable."
+	}
+	return e
+}
+
+// prune rewrites the file without the lines of this pipeline's chunks that are
+// not done.
+func (d *discards) prune(done map[chunkID]bool) error {
+	info, err := os.Stat(d.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no regular file", d.path)
 	}
 	if err != nil {
 		return err
 	}
-	done := map[discard]bool{}
-	for name, t := range state.Tables {
-		for _, c := range t.Chunks {
-			if c.Done {
-				done[discard{Table: name, Generation: t.Generation, Chunk: c.ID}] = true
-			}
-		}
-	}
-	var keep bytes.Buffer
-	lines := bufio.NewScanner(bytes.NewReader(old))
-	lines.Buffer(nil, len(old)+1)
-	for lines.Scan() {
-		var l discard
-		// A line cut short by a kill is of a chunk that did not commit.
-		if json.Unmarshal(lines.Bytes(), &l) == nil && done[discard{Table: l.Table, Generation: l.Generation, Chunk: l.Chunk}] {
-			keep.Write(lines.Bytes())
-			keep.WriteByte('\n')
-			d.count++
-		}
-	}
-	if keep.Len() == len(old) {
-		return nil
-	}
-	tmp := d.path + ".new"
-	if err := os.WriteFile(tmp, keep.Bytes(), 0o600); err != nil {
+	old, err := os.Open(d.path)
+	if err != nil {
 		return err
 	}
-	return os.Rename(tmp, d.path)
+	defer old.Close()
+	keep, err := os.OpenFile(d.path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(keep.Name()) // gone already after the rename
+	out := bufio.NewWriter(keep)
+	dropped := 0
+	for lines := bufio.NewReader(old); ; {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			// A last line without its end was cut short: its chunk did not commit.
+			if len(line) > 0 && !bytes.HasPrefix(line, []byte(`{"pipeline":`)) && !bytes.HasPrefix([]byte(`{"pipeline":`), line) {
+				return errors.Join(fmt.Errorf("%s holds something else than discards: name another file in bad_rows", d.path), keep.Close())
+			}
+			dropped += len(line)
+			break
+		}
+		if err != nil {
+			return errors.Join(err, keep.Close())
+		}
+		var l discard
+		if json.Unmarshal(line, &l) != nil || l.Pipeline == "" || l.Chunk == 0 {
+			return errors.Join(fmt.Errorf("%s holds something else than discards: name another file in bad_rows", d.path), keep.Close())
+		}
+		mine := l.Pipeline == d.pipeline
+		if mine && !done[chunkID{l.Table, l.Generation, l.Chunk}] {
+			dropped += len(line)
+			continue
+		}
+		if mine {
+			d.count++
+		}
+		if _, err := out.Write(line); err != nil {
+			return errors.Join(err, keep.Close())
+		}
+	}
+	if err := errors.Join(out.Flush(), keep.Sync(), keep.Close()); err != nil || dropped == 0 {
+		return err
+	}
+	return os.Rename(keep.Name(), d.path)
 }
 
-// write flushes a chunk's bad rows. It fails when there are more than the
+// write puts a chunk's bad rows on disk. It fails when there are more than the
 // limit; the chunk is not committed then, and the file is put right at the
 // next start.
 func (d *discards) write(t *table, c ranges.Chunk, bad []badRow) error {
@@ -122,23 +186,34 @@ func (d *discards) write(t *table, c ranges.Chunk, bad []badRow) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	id := discard{Table: t.name, Generation: t.task.Generation, Chunk: c.ID}
+	id := chunkID{t.name, t.task.Generation, c.ID}
 	if d.wrote[id] {
 		return nil
 	}
-	if d.policy.Limit > 0 && d.count+int64(len(bad)) > d.policy.Limit {
+	if n := d.count + int64(len(bad)); d.policy.Limit > 0 && n > d.policy.Limit {
 		return &connectors.Error{Op: "load", Table: t.name, Class: connectors.Data,
-			Err:  fmt.Errorf("%s has %d bad rows, which makes %d, more than bad_rows.limit = %d; the first: %s", c, len(bad), d.count+int64(len(bad)), d.policy.Limit, bad[0]),
+			Err:  fmt.Errorf("%s brings the bad rows to %d, more than bad_rows.limit = %d; its first: %s", c, n, d.policy.Limit, bad[0]),
 			Hint: "Mend the rows at the source, or raise the limit, and run again."}
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	for _, r := range bad {
-		if err := enc.Encode(discard{Table: t.name, Generation: t.task.Generation, Chunk: c.ID, Range: c.Range, Key: r.key, Column: r.column, Reason: r.reason}); err != nil {
+		if err := enc.Encode(discard{d.pipeline, t.name, t.task.Generation, c.ID, c.Range, r.key, r.column, r.reason}); err != nil {
 			return err
 		}
 	}
+	if err := d.append(b.Bytes()); err != nil {
+		return d.failed("write the discard file", err)
+	}
+	d.count += int64(len(bad))
+	d.wrote[id] = true
+	return nil
+}
+
+// append adds whole lines, or nothing: what is left of a write that failed is
+// cut off again.
+func (d *discards) append(lines []byte) error {
 	if d.file == nil {
 		if err := os.MkdirAll(filepath.Dir(d.path), 0o700); err != nil {
 			return err
@@ -147,13 +222,19 @@ func (d *discards) write(t *table, c ranges.Chunk, bad []badRow) error {
 		if err != nil {
 			return err
 		}
+		if d.size, err = f.Seek(0, io.SeekEnd); err != nil {
+			return errors.Join(err, f.Close())
+		}
 		d.file = f
 	}
-	if _, err := d.file.Write(b.Bytes()); err != nil {
-		return fmt.Errorf("discard file: %w", err)
+	_, err := d.file.Write(lines)
+	if err == nil {
+		err = d.file.Sync()
 	}
-	d.count += int64(len(bad))
-	d.wrote[id] = true
+	if err != nil {
+		return errors.Join(err, d.file.Truncate(d.size))
+	}
+	d.size += int64(len(lines))
 	return nil
 }
 
@@ -161,5 +242,5 @@ func (d *discards) close() error {
 	if d.file == nil {
 		return nil
 	}
-	return errors.Join(d.file.Sync(), d.file.Close())
+	return d.file.Close()
 }

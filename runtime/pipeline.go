@@ -10,10 +10,12 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"penstock/connectors"
 	"penstock/internal/event"
+	"penstock/internal/schema"
 	"penstock/planner/plan"
 	"penstock/runtime/checkpoint"
 
@@ -28,12 +30,14 @@ type pipeline struct {
 	o        *Options
 	result   *PipelineResult
 	source   connectors.Source
-	durable  bool // the source can read a stored point again
+	caps     connectors.SourceCapabilities
+	splits   func(*schema.Table) []connectors.SplitKind
 	target   connectors.Target
 	work     *work
 	belt     *belt
 	throttle *rate.Limiter
 	discards *discards
+	again    sync.Mutex  // one chunk at a time is read again
 	loaded   chan *table // all of its chunks are committed
 }
 
@@ -44,8 +48,11 @@ func runPipeline(ctx context.Context, p *plan.Plan, c *choice, o *Options) *Pipe
 		Started: time.Now().UTC(), OneState: true,
 	}}
 	err := pl.run(ctx, p)
+	if errors.Is(err, errDrained) {
+		pl.result.Drained, err = true, nil
+	}
 	pl.result.Ended = time.Now().UTC()
-	pl.result.Cancelled = err != nil && ctx.Err() != nil
+	pl.result.Cancelled = errors.Is(err, context.Canceled)
 	pl.result.Error, pl.result.Exit = errorResult(err), ExitCode(err)
 	if err == nil && pl.bad() > 0 {
 		pl.result.Exit = ExitFindings
@@ -58,21 +65,28 @@ func runPipeline(ctx context.Context, p *plan.Plan, c *choice, o *Options) *Pipe
 	return pl.result
 }
 
+// bad counts the bad rows of the loads that this run had a part in.
 func (p *pipeline) bad() (n int64) {
 	for _, t := range p.result.Tables {
-		n += t.Bad + t.BadBefore
+		if t.Action != checkpoint.Loaded.String() {
+			n += t.Bad + t.BadBefore
+		}
 	}
 	return n
 }
 
 func (p *pipeline) run(ctx context.Context, pn *plan.Plan) (err error) {
+	ends, err := p.find(pn)
+	if err != nil {
+		return err
+	}
 	if p.work, err = arrange(p.plan, p.choice.tables); err != nil {
 		return err
 	}
 	for _, t := range p.work.tables {
 		p.result.Tables = append(p.result.Tables, t.result)
 	}
-	if err := p.open(ctx, pn); err != nil {
+	if err := p.open(ctx, ends); err != nil {
 		return err
 	}
 	defer func() {
@@ -85,16 +99,16 @@ func (p *pipeline) run(ctx context.Context, pn *plan.Plan) (err error) {
 	if err != nil {
 		return err
 	}
-	if p.discards, err = openDiscards(p.plan, p.o.Dir, state); err != nil {
+	if err := p.decide(ctx, state); err != nil {
+		return err
+	}
+	if p.discards, err = openDiscards(p.plan, p.o.Dir, state, p.work.tables); err != nil {
 		return err
 	}
 	defer func() {
 		p.result.Discards = p.discards.name()
 		err = errors.Join(err, p.discards.close())
 	}()
-	if err := p.decide(ctx, state); err != nil {
-		return err
-	}
 	if p.anew() {
 		if err := p.script(ctx, "before_load", p.work.before, state); err != nil {
 			return err
@@ -146,50 +160,76 @@ func (p *pipeline) script(ctx context.Context, name string, statements []string,
 	for _, t := range p.work.tables {
 		sum += t.task.Generation
 	}
-	for _, name := range p.others() {
-		if s := state.Tables[name]; s != nil {
+	for name, s := range state.Tables {
+		if !slices.ContainsFunc(p.work.tables, func(t *table) bool { return t.name == name }) {
 			sum += s.Generation
 		}
 	}
-	if err := p.target.Script(ctx, connectors.Script{Name: name, Generation: sum, Statements: statements}); err != nil {
-		return fmt.Errorf("%s of pipeline %s: %w", name, p.plan.Name, err)
+	return p.persist(ctx, func() error {
+		return p.target.Script(ctx, connectors.Script{Name: name, Generation: sum, Statements: statements})
+	})
+}
+
+// persist does something that is one transaction of the target, or nothing,
+// and again after transient errors: each of these steps can be done twice.
+func (p *pipeline) persist(ctx context.Context, do func() error) error {
+	for attempt := 1; ; attempt++ {
+		err := do()
+		if err == nil {
+			return nil
+		}
+		if err := p.o.Backoff.wait(ctx, p.o.Drain, attempt, err, func(e event.Retrying) {
+			e.Pipeline = p.plan.Name
+			p.o.Events.Emit(e)
+		}); err != nil {
+			return err
+		}
 	}
-	return nil
+}
+
+// ends are the endpoints of a pipeline with their connectors.
+type ends struct {
+	source, target       *plan.Endpoint
+	sourceDef, targetDef *connectors.Definition
+}
+
+// find looks both ends up. A connector that this build can only plan for is
+// refused before anything else is said of its stages.
+func (p *pipeline) find(pn *plan.Plan) (e ends, err error) {
+	if e.source, e.sourceDef, err = p.endpoint(pn, p.plan.Source); err != nil {
+		return e, err
+	}
+	if e.target, e.targetDef, err = p.endpoint(pn, p.plan.Target); err != nil {
+		return e, err
+	}
+	if e.sourceDef.Source == nil || e.sourceDef.Source.Open == nil {
+		return e, &UsageError{fmt.Sprintf("%s: this version of penstock plans for %s and can't read from it yet", e.source.ID, e.sourceDef.Kind)}
+	}
+	if e.targetDef.Target == nil || e.targetDef.Target.Open == nil {
+		return e, &UsageError{fmt.Sprintf("%s: this version of penstock plans for %s and can't load into it yet", e.target.ID, e.targetDef.Kind)}
+	}
+	return e, nil
 }
 
 // open connects both ends.
-func (p *pipeline) open(ctx context.Context, pn *plan.Plan) error {
-	source, def, err := p.endpoint(pn, p.plan.Source)
-	if err != nil {
+func (p *pipeline) open(ctx context.Context, e ends) error {
+	source, target := e.sourceDef.Source.Config(), e.targetDef.Target.Config()
+	if err := settings(e.source, source); err != nil {
 		return err
 	}
-	if def.Source == nil || def.Source.Open == nil {
-		return &UsageError{fmt.Sprintf("%s: this penstock plans for %s, it can not read from it yet", source.ID, def.Kind)}
-	}
-	target, tdef, err := p.endpoint(pn, p.plan.Target)
-	if err != nil {
+	if err := settings(e.target, target); err != nil {
 		return err
 	}
-	if tdef.Target == nil || tdef.Target.Open == nil {
-		return &UsageError{fmt.Sprintf("%s: this penstock plans for %s, it can not load into it yet", target.ID, tdef.Kind)}
+	var err error
+	if p.source, err = e.sourceDef.Source.Open(ctx, source, p.env(e.source)); err != nil {
+		return fmt.Errorf("open %s: %w", e.source.ID, err)
 	}
-	cfg := def.Source.Config()
-	if err := settings(source, cfg); err != nil {
-		return err
+	p.caps, p.splits = e.sourceDef.Source.Capabilities, e.sourceDef.Source.Splits
+	if n := e.source.Throttle; n > 0 {
+		p.throttle = rate.NewLimiter(rate.Limit(n), int(max(n, 1<<20)))
 	}
-	tcfg := tdef.Target.Config()
-	if err := settings(target, tcfg); err != nil {
-		return err
-	}
-	if p.source, err = def.Source.Open(ctx, cfg, p.env(source)); err != nil {
-		return fmt.Errorf("open %s: %w", source.ID, err)
-	}
-	p.durable = def.Source.Capabilities.Durable
-	if source.Throttle > 0 {
-		p.throttle = rate.NewLimiter(rate.Limit(source.Throttle), int(max(source.Throttle, 1<<20)))
-	}
-	if p.target, err = tdef.Target.Open(ctx, tcfg, p.env(target)); err != nil {
-		return errors.Join(fmt.Errorf("open %s: %w", target.ID, err), p.close(ctx))
+	if p.target, err = e.targetDef.Target.Open(ctx, target, p.env(e.target)); err != nil {
+		return errors.Join(fmt.Errorf("open %s: %w", e.target.ID, err), p.close(ctx))
 	}
 	return nil
 }
@@ -243,9 +283,14 @@ func (p *pipeline) close(ctx context.Context) error {
 
 // claim takes the pipeline in the target and reads what earlier runs did.
 func (p *pipeline) claim(ctx context.Context) (connectors.State, error) {
-	claim, err := p.target.Claim(ctx, self())
+	var claim connectors.Claim
+	owner := self()
+	err := p.persist(ctx, func() (err error) {
+		claim, err = p.target.Claim(ctx, owner)
+		return err
+	})
 	if err != nil {
-		return connectors.State{}, fmt.Errorf("claim pipeline %s: %w", p.plan.Name, err)
+		return connectors.State{}, err
 	}
 	p.result.Epoch = claim.Epoch
 	state, err := p.target.State(ctx)
@@ -268,23 +313,29 @@ func (p *pipeline) decide(ctx context.Context, state connectors.State) error {
 	read := false
 	for _, t := range p.work.tables {
 		task, err := checkpoint.Decide(state.Tables[t.name], checkpoint.Want{
-			Digest: t.load.Digest, Definition: t.load.Definition, Durable: p.durable, Reload: p.choice.reload[t.name],
+			Digest: t.load.Digest, Definition: t.load.Definition, Durable: p.caps.Durable, Reload: p.choice.reload[t.name],
 		})
 		if err != nil {
 			return fmt.Errorf("table %s: %w. Put it back, or load the table again with --reload %s", t.name, err, t.name)
 		}
 		if task.Action == checkpoint.Restart && t.load.Existing == connectors.ExistingAppend {
-			return &UsageError{fmt.Sprintf(`table %s was loaded with existing = "append": its rows can't be told from those that were there, so it can't be emptied and loaded again. Remove its rows by hand and drop the pipeline's row for it from penstock_table`, t.name)}
+			return &UsageError{fmt.Sprintf(`table %s was loaded with existing = "append": its rows can't be told from those that were there, so it can't be emptied and loaded again. Take its rows out by hand, delete the pipeline's rows of this table from penstock_table and penstock_chunk, and run again`, t.name)}
 		}
 		t.task = task
 		t.result.Action = task.Action.String()
 		t.result.Generation, t.result.Point = task.Generation, task.Point.String()
 		t.result.Chunks, t.result.ChunksDone = task.Chunks, task.Done
-		t.result.Before, t.result.BadBefore = task.Rows, task.Bad
-		if task.Action != checkpoint.Loaded {
+		t.result.Before, t.result.BadBefore, t.result.LoadedAt = task.Rows, task.Bad, task.LoadedAt
+		switch task.Action {
+		case checkpoint.Loaded:
+			t.result.State = "loaded"
+		case checkpoint.Continue, checkpoint.Complete:
 			t.result.State = "unfinished"
 		}
 		read = read || task.Action < checkpoint.Complete
+	}
+	if err := p.stillThere(ctx); err != nil {
+		return err
 	}
 	if !read {
 		return nil
@@ -295,9 +346,30 @@ func (p *pipeline) decide(ctx context.Context, state connectors.State) error {
 	}
 	for _, t := range p.work.tables {
 		if t.task.Action < checkpoint.Complete {
-			if err := t.bind(live); err != nil {
+			if err := t.bind(live, p.splits); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// stillThere makes sure that the target tables which the state tells of exist:
+// what was loaded can have been dropped since.
+func (p *pipeline) stillThere(ctx context.Context) error {
+	known := slices.ContainsFunc(p.work.tables, func(t *table) bool { return t.known() })
+	if !known {
+		return nil
+	}
+	have, err := p.target.Catalog(ctx)
+	if err != nil {
+		return fmt.Errorf("read the catalog of %s: %w", p.plan.Target, err)
+	}
+	for _, t := range p.work.tables {
+		if t.known() && have.Find(t.load.Table) == nil {
+			return &connectors.Error{Op: "check", Table: t.load.Table.String(), Class: connectors.Schema,
+				Err:  fmt.Errorf("%s has been loaded into it, in part or whole, and it is gone from %s", t.name, p.plan.Target),
+				Hint: fmt.Sprintf("--reload %s makes it anew.", t.name)}
 		}
 	}
 	return nil
@@ -335,22 +407,26 @@ func (p *pipeline) move(ctx context.Context) error {
 	}
 	writers, wctx := errgroup.WithContext(ctx)
 	for range res.Writers {
-		writers.Go(func() error { return p.writer(wctx) })
+		writers.Go(func() error {
+			err := p.writer(wctx)
+			if err != nil {
+				p.belt.stop(err) // the others must not wait for a belt that is stuck
+			}
+			return err
+		})
 	}
 	g.Go(func() error {
 		err := writers.Wait()
-		if err != nil {
-			p.belt.stop(err)
-		}
 		close(p.loaded)
 		return err
 	})
 	g.Go(func() error { return p.finisher(ctx) })
 	err := g.Wait()
-	if err == nil && whole.Err() != nil {
+	if err == nil && whole.Err() != nil && !p.done() {
 		err = fmt.Errorf("stopped before all was done: %w", whole.Err())
 	}
 	p.result.Idle = IdleSeconds{Readers: p.belt.idle.readers.Seconds(), Writers: p.belt.idle.writers.Seconds()}
+	p.result.OneState = p.oneState()
 	for _, t := range p.work.tables {
 		t.report()
 		if t.result.State != "loaded" && err == nil {
@@ -358,6 +434,11 @@ func (p *pipeline) move(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// done reports whether every table is loaded.
+func (p *pipeline) done() bool {
+	return !slices.ContainsFunc(p.work.tables, func(t *table) bool { return t.result.State != "loaded" })
 }
 
 func (p *pipeline) draining() bool {

@@ -14,7 +14,7 @@ import (
 // prepareAll fixes the edges of every table that has rows to read and stores
 // them in the target, before the first row is loaded.
 func (p *pipeline) prepareAll(ctx context.Context) error {
-	defer p.belt.noMore()
+	defer p.belt.sort()
 	points := map[string]connectors.Snapshot{}
 	for _, t := range p.work.tables {
 		if p.draining() {
@@ -22,8 +22,6 @@ func (p *pipeline) prepareAll(ctx context.Context) error {
 		}
 		switch t.task.Action {
 		case checkpoint.Loaded:
-			t.result.State = "loaded"
-			t.result.LoadedAt = t.task.LoadedAt
 			p.o.Events.Emit(event.TableLoaded{Pipeline: p.plan.Name, Table: t.name, Rows: t.task.Rows, Bad: t.task.Bad, Already: t.task.LoadedAt})
 			continue
 		case checkpoint.Complete:
@@ -35,6 +33,30 @@ func (p *pipeline) prepareAll(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// oneState reports whether all tables were read at one point of their source:
+// those of this run and those of earlier ones.
+func (p *pipeline) oneState() bool {
+	if p.caps.Frozen {
+		return true
+	}
+	var first *table
+	for _, t := range p.work.tables {
+		if first == nil {
+			first = t
+			continue
+		}
+		// Where the source has no positions to compare, only one snapshot is one state.
+		same := t.snapshot != nil && t.snapshot == first.snapshot
+		if t.task.Point != nil || first.task.Point != nil {
+			same = t.task.Point.Compare(first.task.Point) == 0
+		}
+		if !same && !(t.task.Point == nil && t.snapshot == nil && first.snapshot == nil) {
+			return false
+		}
+	}
+	return true
 }
 
 func (p *pipeline) prepare(ctx context.Context, t *table, points map[string]connectors.Snapshot) error {
@@ -62,9 +84,11 @@ func (p *pipeline) prepare(ctx context.Context, t *table, points map[string]conn
 		if restart && !p.choice.reload[t.name] {
 			p.o.Events.Emit(event.Notice{Pipeline: p.plan.Name, Text: fmt.Sprintf("%s: its unfinished load was read at a point that can't be read again; it is emptied and loaded from a new one (generation %d)", t.name, t.task.Generation)})
 		}
-		err := p.target.Begin(ctx, t.load, connectors.Start{Generation: t.task.Generation, Point: point, Chunks: pending, Restart: restart})
+		err := p.persist(ctx, func() error {
+			return p.target.Begin(ctx, t.load, connectors.Start{Generation: t.task.Generation, Point: point, Chunks: pending, Restart: restart})
+		})
 		if err != nil {
-			return fmt.Errorf("begin %s: %w", t.name, err)
+			return err
 		}
 		t.task.Chunks, t.task.Point = len(pending), point
 	}
@@ -78,15 +102,12 @@ func (p *pipeline) snapshotAt(ctx context.Context, t *table, points map[string]c
 	if s := points[string(at)]; s != nil {
 		return s, nil
 	}
-	s, err := p.source.Snapshot(ctx, connectors.SnapshotOptions{Readers: p.plan.Resources.Readers + p.plan.Resources.Writers, At: at})
+	s, err := p.source.Snapshot(ctx, connectors.SnapshotOptions{Readers: p.plan.Resources.Readers + 1, At: at})
 	if err != nil {
 		return nil, fmt.Errorf("begin a snapshot of %s: %w", p.plan.Source, err)
 	}
 	points[string(at)] = s
 	p.work.snapshots = append(p.work.snapshots, s)
-	if len(points) > 1 {
-		p.result.OneState = false
-	}
 	return s, nil
 }
 
@@ -110,6 +131,7 @@ func (p *pipeline) start(t *table, pending []ranges.Chunk) error {
 	}
 	t.left, t.weight, t.began = len(pending), expected, time.Now()
 	t.ended = t.began
+	t.result.State = "unfinished"
 	t.result.Chunks, t.result.Point = t.task.Chunks, t.task.Point.String()
 	p.o.Events.Emit(event.TableStarted{Pipeline: p.plan.Name, Table: t.name, Generation: t.task.Generation, Point: t.task.Point.String(),
 		Chunks: t.task.Chunks, Done: t.task.Done, Rows: t.task.Rows, Expected: expected})

@@ -44,8 +44,12 @@ func (p *pipeline) read(ctx context.Context, f *flight) {
 		// An error that can't be retried, or one of a flight that a writer is on,
 		// is the writer's to deal with.
 		if connectors.ClassOf(err) == connectors.Transient && p.belt.restart(f) {
-			if err = p.o.Backoff.wait(ctx, attempt, err, p.retrying(t, f.job.parts[0])); err == nil {
+			if err = p.o.Backoff.wait(ctx, p.o.Drain, attempt, err, p.retrying(t, f.job.parts[0])); err == nil {
 				continue
+			}
+			if errors.Is(err, errDrained) {
+				p.belt.leave(f)
+				return
 			}
 		}
 		p.belt.end(f, err)
@@ -72,7 +76,7 @@ func (p *pipeline) scan(ctx context.Context, t *table, parts []ranges.Chunk, giv
 	}
 	r, err := t.snapshot.OpenChunk(ctx, extract, parts[0])
 	if err != nil {
-		return fmt.Errorf("read %s %s: %w", t.name, parts[0], err)
+		return fmt.Errorf("%s: %w", parts[0], err)
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	for {
@@ -84,7 +88,11 @@ func (p *pipeline) scan(ctx context.Context, t *table, parts []ranges.Chunk, giv
 			if errors.Is(err, io.EOF) {
 				return nil
 			}
-			return fmt.Errorf("read %s %s: %w", t.name, parts[0], err)
+			return fmt.Errorf("%s: %w", parts[0], err)
+		}
+		if err := b.Err(); err != nil {
+			b.Discard()
+			return &connectors.Error{Op: "read", Table: t.name, Class: connectors.Data, Err: fmt.Errorf("%s: %w", parts[0], err), Hint: "Leave the column out, or read it through a view that cuts it."}
 		}
 		in := b.Seal()
 		size := int64(in.Size())
@@ -142,6 +150,7 @@ func (p *pipeline) stopAt(t *table, parts []ranges.Chunk, b badRow) error {
 		Hint: `Mend the row at the source, or set bad_rows { action = "discard" } to put such rows aside.`}
 }
 
+// retrying tells of a retry of a chunk.
 func (p *pipeline) retrying(t *table, c ranges.Chunk) func(event.Retrying) {
 	return func(e event.Retrying) {
 		t.mu.Lock()

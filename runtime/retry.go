@@ -28,10 +28,10 @@ type Backoff struct {
 // outage longer than that: an operator should hear of those.
 var DefaultBackoff = Backoff{Attempts: 10, First: 200 * time.Millisecond, Max: 15 * time.Second}
 
-// wait sleeps before attempt n+1 after err (n from 1), half of it at random so
-// that workers do not come back together. It returns err when there is no
-// further attempt, and ctx's error when that ends first.
-func (b Backoff) wait(ctx context.Context, n int, err error, tell func(event.Retrying)) error {
+// wait sleeps before attempt n+1 after err (n from 1), half of the time at
+// random so that workers do not come back together. It returns err when there
+// is no further attempt or ctx ends first, and errDrained when a drain begins.
+func (b Backoff) wait(ctx context.Context, drain <-chan struct{}, n int, err error, tell func(event.Retrying)) error {
 	if b.Attempts == 0 {
 		b = DefaultBackoff
 	}
@@ -49,6 +49,8 @@ func (b Backoff) wait(ctx context.Context, n int, err error, tell func(event.Ret
 	select {
 	case <-t.C:
 		return nil
+	case <-drain:
+		return errDrained
 	case <-ctx.Done():
 		return err
 	}

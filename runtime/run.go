@@ -73,6 +73,16 @@ func choose(p *plan.Plan, only, reload []string) ([]*choice, error) {
 	if p.FormatVersion != plan.FormatVersion {
 		return nil, &UsageError{fmt.Sprintf("the plan has format_version %d; this penstock runs %d: plan it again", p.FormatVersion, plan.FormatVersion)}
 	}
+	if len(p.Pipelines) == 0 {
+		return nil, &UsageError{"the plan has no pipeline"}
+	}
+	seen := map[string]bool{}
+	for i := range p.Pipelines {
+		if name := p.Pipelines[i].Name; seen[name] {
+			return nil, &UsageError{fmt.Sprintf("the plan has pipeline %s twice", name)}
+		}
+		seen[p.Pipelines[i].Name] = true
+	}
 	var out []*choice
 	used := map[string]bool{}
 	for i := range p.Pipelines {

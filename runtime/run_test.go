@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -104,7 +106,7 @@ func (r *rig) run(reload ...string) *runtime.Results {
 	return runtime.Run(ctx, r.plan, runtime.Options{
 		Registry: r.reg, Dir: r.dir, Reload: reload, Drain: r.drain,
 		Events:  event.SinkFunc(func(e event.Event) {}),
-		Backoff: runtime.Backoff{Attempts: 4, First: time.Microsecond, Max: time.Microsecond},
+		Backoff: runtime.Backoff{Attempts: 8, First: time.Microsecond, Max: time.Microsecond},
 	})
 }
 
@@ -211,16 +213,19 @@ func transient(what string) error {
 	return &connectors.Error{Op: what, Class: connectors.Transient, Err: errors.New("connection reset")}
 }
 
-// every gives an error at each n-th call.
-func every(n int64, err error) func() error {
+// atCalls gives an error at the calls of these numbers, from 1.
+func atCalls(err error, numbers ...int64) func() error {
 	var calls atomic.Int64
 	return func() error {
-		if calls.Add(1)%n == 0 {
+		if slices.Contains(numbers, calls.Add(1)) {
 			return err
 		}
 		return nil
 	}
 }
+
+// nowAndThen fails at a few calls that are early, late and close together.
+func nowAndThen(what string) func() error { return atCalls(transient(what), 2, 3, 11, 40, 41, 90) }
 
 func TestTransientErrorsAreTriedAgainAndEachRowIsThereOnce(t *testing.T) {
 	for _, split := range []string{"blocks", "hash"} {
@@ -230,10 +235,10 @@ func TestTransientErrorsAreTriedAgainAndEachRowIsThereOnce(t *testing.T) {
     }`, split)
 		sum := undisturbed(t, table)
 		for name, fault := range map[string]func(*rig){
-			"reading": func(r *rig) { r.onRead = every(5, transient("fetch")) },
-			"writing": func(r *rig) { r.onWrite = every(5, transient("copy")) },
+			"reading": func(r *rig) { r.onRead = nowAndThen("fetch") },
+			"writing": func(r *rig) { r.onWrite = nowAndThen("copy") },
 			"commit that fails": func(r *rig) {
-				f := every(3, transient("commit"))
+				f := atCalls(transient("commit"), 1, 4, 5, 9)
 				r.onCommit = func(commit func() error) error {
 					if err := f(); err != nil {
 						return err
@@ -242,7 +247,7 @@ func TestTransientErrorsAreTriedAgainAndEachRowIsThereOnce(t *testing.T) {
 				}
 			},
 			"commit whose reply is lost": func(r *rig) {
-				f := every(3, transient("commit"))
+				f := atCalls(transient("commit"), 1, 4, 5, 9)
 				r.onCommit = func(commit func() error) error {
 					if err := commit(); err != nil {
 						return err
@@ -253,24 +258,28 @@ func TestTransientErrorsAreTriedAgainAndEachRowIsThereOnce(t *testing.T) {
 			"chunks that outgrow their share": func(r *rig) { r.plan.Pipelines[0].Resources.SlotBytes = 1000 },
 			"outgrown chunks and writing": func(r *rig) {
 				r.plan.Pipelines[0].Resources.SlotBytes = 1000
-				r.onWrite = every(5, transient("copy"))
+				r.onWrite = nowAndThen("copy")
 			},
 			"outgrown chunks and reading": func(r *rig) {
 				r.plan.Pipelines[0].Resources.SlotBytes = 1000
-				r.onRead = every(7, transient("fetch"))
+				r.onRead = nowAndThen("fetch")
 			},
 			"one writer in order": func(r *rig) {
 				r.plan.Pipelines[0].Resources.Writers = 1
 				r.plan.Pipelines[0].Resources.SlotBytes = 1000
-				r.onWrite = every(5, transient("copy"))
+				r.onWrite = nowAndThen("copy")
 			},
 		} {
 			t.Run(split+"/"+name, func(t *testing.T) {
 				r := newRig(t, table, "")
 				fault(r)
-				r.want(r.run(), 0, rigRows)
+				res := r.run()
+				r.want(res, 0, rigRows)
 				if got := r.sink.Sum.Load(); got != sum {
 					t.Errorf("the values sum up to %d, want %d", got, sum)
+				}
+				if x := res.Pipelines[0].Tables[0]; x.Read != rigRows || x.Rows+x.Filtered+x.Bad != x.Read {
+					t.Errorf("%d rows read, %d loaded, %d filtered, %d bad", x.Read, x.Rows, x.Filtered, x.Bad)
 				}
 			})
 		}
@@ -287,7 +296,7 @@ func TestErrorThatStaysTransientEndsTheRunAfterItsAttempts(t *testing.T) {
 			fault(r)
 			res := r.run()
 			r.want(res, runtime.ExitFailed, 0)
-			if msg := failure(res); !strings.Contains(msg, "connection reset") || !strings.Contains(msg, "t chunk") {
+			if msg := failure(res); !strings.Contains(msg, "connection reset") || !regexp.MustCompile(`chunk \d+ of range \d`).MatchString(msg) {
 				t.Errorf("the error does not say what failed and where: %s", msg)
 			}
 		})
@@ -417,7 +426,7 @@ func TestDiscardedRowsAreCountedAndListedOnce(t *testing.T) {
       count = 4
       split = %q
     }`, split), more)
-			f := every(4, transient("commit")) // a retry must not list its rows again
+			f := atCalls(transient("commit"), 1, 4, 5, 9) // a retry must not list its rows again
 			r.onCommit = func(commit func() error) error {
 				if err := f(); err != nil {
 					return err
@@ -441,7 +450,7 @@ func TestDiscardedRowsAreCountedAndListedOnce(t *testing.T) {
 				t.Errorf("the discard file does not name id=7000:\n%.400s", b)
 			}
 			// Lines of chunks that never committed are removed at the next start.
-			if err := os.WriteFile(filepath.Join(r.dir, "bad.ndjson"), append(b, `{"table":"t","generation":1,"chunk":9999,"reason":"x"}`+"\n"+`{"tab`...), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(r.dir, "bad.ndjson"), append(b, `{"pipeline":"p","table":"t","generation":1,"chunk":9999,"reason":"x"}`+"\n"+`{"pipel`...), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			r.run()
@@ -496,5 +505,168 @@ func TestPlanOfAnotherFormatOrUnknownStageIsRefused(t *testing.T) {
 	r.plan.Pipelines[0].Tables[0].Filter = "id > 5"
 	if res := r.run(); res.Exit != runtime.ExitSpec || !strings.Contains(failure(res), "digest") {
 		t.Errorf("an edited plan ran: exit %d, %s", res.Exit, failure(res))
+	}
+}
+
+func TestDrainEndsTheWaitForAnotherTry(t *testing.T) {
+	r := newRig(t, "", "")
+	r.onRead = func() error { return transient("fetch") }
+	drain := r.drain
+	started := time.Now()
+	res := runtime.Run(t.Context(), r.plan, runtime.Options{
+		Registry: r.reg, Dir: r.dir, Drain: drain,
+		Backoff: runtime.Backoff{Attempts: 10, First: time.Hour, Max: time.Hour},
+		Events: event.SinkFunc(func(e event.Event) {
+			if e, ok := e.(event.Retrying); ok && e.Attempt == 1 {
+				select {
+				case <-drain:
+				default:
+					close(drain)
+				}
+			}
+		}),
+	})
+	if res.Exit != 0 || !res.Pipelines[0].Drained || time.Since(started) > time.Minute {
+		t.Errorf("exit %d, drained %v after %s: %s", res.Exit, res.Pipelines[0].Drained, time.Since(started), failure(res))
+	}
+}
+
+func TestOnlyAndReloadNameWhatIsInThePlan(t *testing.T) {
+	r := newRig(t, "", "")
+	for name, o := range map[string]runtime.Options{
+		"unknown pipeline":           {Only: []string{"q"}},
+		"unknown table":              {Only: []string{"p.q"}},
+		"unknown table to reload":    {Reload: []string{"q"}},
+		"reload of a table left out": {Only: []string{"p.t"}, Reload: []string{"u"}},
+		"table without its pipeline": {Only: []string{"t"}},
+	} {
+		o.Registry, o.Dir = r.reg, r.dir
+		if res := runtime.Run(t.Context(), r.plan, o); res.Exit != runtime.ExitSpec || !strings.Contains(failure(res), "p.t") {
+			t.Errorf("%s: exit %d, %s", name, res.Exit, failure(res))
+		}
+	}
+	res := runtime.Run(t.Context(), r.plan, runtime.Options{Registry: r.reg, Dir: r.dir, Only: []string{"p.t"}})
+	r.want(res, 0, rigRows)
+}
+
+func TestThrottleBoundsWhatIsReadASecond(t *testing.T) {
+	r := newRig(t, "", "")
+	r.plan.Endpoint("source.s").Throttle = 2 << 20
+	started := time.Now()
+	r.want(r.run(), 0, rigRows)
+	// 50,000 rows are over 3 MB, of which a burst of 2 MiB is free.
+	if d := time.Since(started); d < 300*time.Millisecond {
+		t.Errorf("3 MB at 2 MiB a second took %s", d)
+	}
+}
+
+func TestResultsAreWrittenByRename(t *testing.T) {
+	r := newRig(t, "", "")
+	res := r.run()
+	path := filepath.Join(r.dir, ".penstock", "p", "run_results.json")
+	for range 2 {
+		if err := res.Write(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got runtime.Results
+	if err := json.Unmarshal(b, &got); err != nil || got.Pipelines[0].Tables[0].Rows != rigRows || got.FormatVersion != runtime.ResultsVersion {
+		t.Errorf("%v in %s", err, b)
+	}
+	if files, _ := os.ReadDir(filepath.Dir(path)); len(files) != 1 {
+		t.Errorf("%d files beside the results, want none", len(files)-1)
+	}
+}
+
+func TestDiscardFileThatHoldsSomethingElseIsLeftAlone(t *testing.T) {
+	for name, content := range map[string]string{
+		"notes":           "buy milk\n",
+		"no line end":     "buy milk",
+		"other JSON":      `{"a": 1}` + "\n",
+		"a database":      "SQLite format 3\x00\x10\x00\n\x01\x02",
+		"lines, and more": `{"pipeline":"p","table":"t","generation":1,"chunk":1,"reason":"x"}` + "\nbuy milk\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, `column "broken" { value = "1 / (id % 1000)" }`, `bad_rows {
+    action = "discard"
+    file   = "notes.txt"
+  }`)
+			path := filepath.Join(r.dir, "notes.txt")
+			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			res := r.run()
+			r.want(res, runtime.ExitFailed, 0)
+			if !strings.Contains(failure(res), "something else than discards") {
+				t.Errorf("the error does not say what is wrong: %s", failure(res))
+			}
+			if b, err := os.ReadFile(path); err != nil || string(b) != content {
+				t.Errorf("the file holds %q now (%v)", b, err)
+			}
+			if files, err := os.ReadDir(r.dir); err != nil || len(files) != 1 {
+				t.Errorf("%d files are there (%v), want the one", len(files), err)
+			}
+		})
+	}
+}
+
+func TestReloadTakesTheTablesOldDiscardsOut(t *testing.T) {
+	r := newRig(t, `column "broken" { value = "1 / (id % 1000)" }`, `bad_rows {
+    action = "discard"
+    file   = "bad.ndjson"
+    limit  = 60
+  }`)
+	const bad = rigRows / 1000
+	lines := func() int {
+		b, err := os.ReadFile(filepath.Join(r.dir, "bad.ndjson"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(string(b), "\n")
+	}
+	r.want(r.run(), runtime.ExitFindings, rigRows-bad)
+	if res := r.run("t"); res.Exit != runtime.ExitFindings {
+		t.Fatalf("reload: exit %d, %s", res.Exit, failure(res))
+	}
+	if n := lines(); n != bad {
+		t.Errorf("%d lines after the reload, want %d", n, bad)
+	}
+	// A load that was finished before is no finding of this run.
+	if res := r.run(); res.Exit != 0 || lines() != bad {
+		t.Errorf("third run: exit %d, %d lines", res.Exit, lines())
+	}
+}
+
+func TestPlanWithNumbersThatNoPlannerWritesIsRefused(t *testing.T) {
+	for name, edit := range map[string]func(*plan.Pipeline){
+		"no resources":      func(p *plan.Pipeline) { p.Resources = plan.Resources{} },
+		"no writers":        func(p *plan.Pipeline) { p.Resources.Writers = 0 },
+		"negative readers":  func(p *plan.Pipeline) { p.Resources.Readers = -1 },
+		"absurd readers":    func(p *plan.Pipeline) { p.Resources.Readers = 1 << 62 },
+		"no slots":          func(p *plan.Pipeline) { p.Resources.Slots = 0 },
+		"no bytes":          func(p *plan.Pipeline) { p.Resources.SlotBytes = 0 },
+		"empty chunks":      func(p *plan.Pipeline) { p.Tables[0].Chunk.Rows = 0 },
+		"unknown bad_rows":  func(p *plan.Pipeline) { p.BadRows.Action = "DISCARD" },
+		"a stage too few":   func(p *plan.Pipeline) { p.Stages = p.Stages[1:] },
+		"a mode of streams": func(p *plan.Pipeline) { p.Mode = "cdc" },
+	} {
+		r := newRig(t, "", "")
+		edit(&r.plan.Pipelines[0])
+		if res := r.run(); res.Exit != runtime.ExitSpec || r.sink.Rows.Load() != 0 {
+			t.Errorf("%s: exit %d, %d rows, %s", name, res.Exit, r.sink.Rows.Load(), failure(res))
+		}
+	}
+	r := newRig(t, "", "")
+	r.plan.Pipelines = append(r.plan.Pipelines, r.plan.Pipelines[0])
+	if res := r.run(); res.Exit != runtime.ExitSpec || !strings.Contains(failure(res), "twice") {
+		t.Errorf("a pipeline twice: exit %d, %s", res.Exit, failure(res))
+	}
+	r.plan.Pipelines = nil
+	if res := r.run(); res.Exit != runtime.ExitSpec {
+		t.Errorf("no pipeline: exit %d, %s", res.Exit, failure(res))
 	}
 }

@@ -20,10 +20,13 @@ type work struct {
 // nothing.
 func arrange(p *plan.Pipeline, only map[string]bool) (*work, error) {
 	bad := func(format string, args ...any) error {
-		return &UsageError{fmt.Sprintf("pipeline "+p.Name+": "+format, args...)}
+		return &UsageError{fmt.Sprintf("pipeline %s: %s", p.Name, fmt.Sprintf(format, args...))}
 	}
 	if p.Mode != "snapshot" {
 		return nil, bad("mode %s can't be run by this penstock yet, only planned", p.Mode)
+	}
+	if err := sane(p); err != nil {
+		return nil, bad("%v; plan it again", err)
 	}
 	w := &work{}
 	has := map[string]map[plan.StageKind]bool{}
@@ -71,6 +74,38 @@ func arrange(p *plan.Pipeline, only map[string]bool) (*work, error) {
 		w.tables = append(w.tables, newTable(p, t))
 	}
 	return w, nil
+}
+
+// most is more than any machine has of readers, writers or slots.
+const most = 100_000
+
+// sane refuses numbers and words that a planner never writes, such as those of
+// a plan that was edited by hand: a run with no writers would wait for ever.
+func sane(p *plan.Pipeline) error {
+	r := p.Resources
+	for _, n := range []struct {
+		name string
+		got  int
+	}{{"readers", r.Readers}, {"writers", r.Writers}, {"slots", r.Slots}} {
+		if n.got < 1 || n.got > most {
+			return fmt.Errorf("resources.%s is %d", n.name, n.got)
+		}
+	}
+	if r.Slots < r.Writers+1 {
+		return fmt.Errorf("resources.slots is %d for %d writers", r.Slots, r.Writers)
+	}
+	if r.SlotBytes < 1 {
+		return fmt.Errorf("resources.slot_bytes is %d", r.SlotBytes)
+	}
+	if a := p.BadRows.Action; a != "stop" && a != "discard" {
+		return fmt.Errorf("bad_rows.action is %q", a)
+	}
+	for i := range p.Tables {
+		if n := p.Tables[i].Chunk.Rows; n < 1 {
+			return fmt.Errorf("chunk.rows of %s is %d", p.Tables[i].Source, n)
+		}
+	}
+	return nil
 }
 
 func texts(s *plan.Stage) []string {

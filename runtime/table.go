@@ -26,7 +26,8 @@ type table struct {
 	snapshot connectors.Snapshot
 	weight   int64 // rows still to read, by estimate: the heaviest table goes first
 	pool     *batch.Pool
-	parts    int // ranges that rows are dealt to by hash; 0 = none
+	parts    int  // ranges that rows are dealt to by hash; 0 = none
+	values   bool // reports of bad rows may hold their values
 
 	mu         sync.Mutex
 	transforms []*transform // idle ones
@@ -40,7 +41,7 @@ type table struct {
 // newTable prepares what the plan says of a table for the connectors.
 func newTable(p *plan.Pipeline, t *plan.Table) *table {
 	name := t.Source.String()
-	r := &table{plan: t, name: name, load: p.Load(t), byRange: map[int]int64{}}
+	r := &table{plan: t, name: name, load: p.Load(t), values: p.BadRows.Values, byRange: map[int]int64{}}
 	r.extract = connectors.Extract{Columns: t.ReadNames(), Split: t.SourceSplit()}
 	if s := p.Stage(plan.StageExtract, name); len(s.Statements) > 0 {
 		r.extract.Statement = s.Statements[0].SQL
@@ -52,13 +53,17 @@ func newTable(p *plan.Pipeline, t *plan.Table) *table {
 	for i, c := range t.Read {
 		types[i] = c.Type
 	}
-	r.pool = batch.NewPool(types, batch.Limits{})
+	// A batch is what a slot takes at least, and a chunk at most.
+	r.pool = batch.NewPool(types, batch.Limits{
+		Rows:  int(min(batch.DefaultRows, max(t.Chunk.Rows, 1))),
+		Bytes: int(min(batch.DefaultBytes, max(p.Resources.SlotBytes, 1))),
+	})
 	r.result = &TableResult{Name: name, Target: t.Target.String(), State: "not begun"}
 	return r
 }
 
 // bind checks that the live source still has what the plan reads.
-func (t *table) bind(c *schema.Catalog) error {
+func (t *table) bind(c *schema.Catalog, splits func(*schema.Table) []connectors.SplitKind) error {
 	live := c.Find(t.plan.Source)
 	wrong := func(format string, args ...any) error {
 		return &connectors.Error{Op: "check", Table: t.name, Class: connectors.Schema, Err: fmt.Errorf(format, args...), Hint: "Plan it again."}
@@ -74,8 +79,20 @@ func (t *table) bind(c *schema.Catalog) error {
 			return wrong("column %s was %s in the plan and is %s", r.Name, r.Native, col.Native)
 		}
 	}
+	if kind := t.extract.Split.Kind; kind != connectors.SplitNone && !slices.Contains(splits(live), kind) {
+		return wrong("it can't be cut by %s any more", kind)
+	}
 	t.extract.Table = live
 	return nil
+}
+
+// known reports that the target holds rows of the table's present generation.
+func (t *table) known() bool {
+	switch t.task.Action {
+	case checkpoint.Continue, checkpoint.Complete, checkpoint.Loaded:
+		return true
+	}
+	return false
 }
 
 // transform gives an idle transform of the table, or a new one.
@@ -88,7 +105,7 @@ func (t *table) transform() (*transform, error) {
 		return x, nil
 	}
 	t.mu.Unlock()
-	return newTransform(t.plan, t.parts)
+	return newTransform(t.plan, t.parts, t.values)
 }
 
 func (t *table) giveBack(x *transform) {

@@ -19,6 +19,9 @@ type transform struct {
 	filter  *rowexpr.Program
 	columns []output // with memory of their own
 	checked []output // source columns that are passed on once they are checked
+	notNull []int    // columns of the result that take no NULL
+	values  bool     // reasons may hold values of the row
+	target  []string // names of the result's columns
 	from    []int    // for SealOver: a source column, or ^own
 	pool    *batch.Pool
 	texts   textRules
@@ -39,12 +42,14 @@ type output struct {
 	raw     *batch.Column    // what value gives, before convert; nil when there is nothing to convert
 	convert *batch.Converter // into memory of its own
 	check   *batch.Converter // where the memory is right once every value has passed
+	misfit  string           // what to say of a value that does not convert, without the value
 }
 
 // newTransform compiles what a table's plan says about rows. parts is the
 // number of ranges that rows are dealt to by hash, 0 for none.
-func newTransform(t *plan.Table, parts int) (*transform, error) {
-	x := &transform{}
+func newTransform(t *plan.Table, parts int, values bool) (*transform, error) {
+	x := &transform{values: values}
+	feeds := map[string]bool{} // source columns whose text gets to the target
 	cols := t.ReadColumns()
 	at := map[string]int{}
 	for i, c := range cols {
@@ -60,8 +65,12 @@ func newTransform(t *plan.Table, parts int) (*transform, error) {
 		x.filter = e.Program(index)
 	}
 	var own []schema.Type
-	for _, c := range t.Columns {
+	for k, c := range t.Columns {
 		o := output{name: c.Name, source: -1}
+		x.target = append(x.target, c.Name)
+		if !c.Nullable {
+			x.notNull = append(x.notNull, k)
+		}
 		src := schema.Type{}
 		switch {
 		case c.Value != "":
@@ -70,13 +79,18 @@ func newTransform(t *plan.Table, parts int) (*transform, error) {
 				return nil, &UsageError{fmt.Sprintf("value of column %s of %s: %s", c.Name, t.Source, problems[0].Summary)}
 			}
 			o.value, src = e.Program(index), e.Type()
+			for _, name := range e.Columns() {
+				feeds[name] = true
+			}
 		default:
 			i, ok := at[c.Source]
 			if !ok {
 				return nil, &UsageError{fmt.Sprintf("column %s of %s comes from %s, which the plan does not read", c.Name, t.Source, c.Source)}
 			}
 			o.source, src = i, cols[i].Type
+			feeds[c.Source] = true
 		}
+		o.misfit = fmt.Sprintf("the %s value has no place in %s", src, c.Native)
 		conv, err := batch.NewConverter(src, c.Type)
 		if err != nil {
 			return nil, &UsageError{fmt.Sprintf("column %s of %s: %v", c.Name, t.Source, err)}
@@ -105,7 +119,7 @@ func newTransform(t *plan.Table, parts int) (*transform, error) {
 	x.texts.nul, x.texts.invalid = mend(t.OnNUL), mend(t.OnInvalid)
 	x.pool = batch.NewPool(own, batch.Limits{})
 	for i, c := range cols {
-		if k := c.Type.Kind; k == schema.Text || k == schema.JSON {
+		if k := c.Type.Kind; (k == schema.Text || k == schema.JSON) && feeds[c.Name] {
 			x.texts.columns = append(x.texts.columns, i)
 		}
 	}
@@ -209,23 +223,46 @@ func (x *transform) apply(in *batch.Batch, parts []ranges.Chunk) result {
 			x.convBad = o.check.Check(into, sel, x.convBad)
 		}
 		for _, e := range x.convBad {
-			reject(e.Row, o.name, e.Reason)
+			reject(e.Row, o.name, x.reason(o, e))
 		}
 	}
 	for i := range x.checked {
 		o := &x.checked[i]
 		x.convBad = o.check.Check(in.Columns[o.source], sel, x.convBad[:0])
 		for _, e := range x.convBad {
-			reject(e.Row, o.name, e.Reason)
+			reject(e.Row, o.name, x.reason(o, e))
 		}
 	}
 	out := b.SealOver(in, x.from)
+	for _, k := range x.notNull {
+		rejectNulls(out.Columns[k], sel, func(row int32) { reject(row, x.target[k], "NULL in a column that takes none") })
+	}
 	r.sel = x.deal(in, sel, drop, parts)
 	if len(r.bad) > 0 && parts[0].Parts > 0 {
 		r.bad = x.place(r.bad, in, parts)
 	}
 	r.rows = out
 	return r
+}
+
+// reason says why a value did not convert; the value itself only on request.
+func (x *transform) reason(o *output, b batch.BadValue) string {
+	if x.values {
+		return b.Reason
+	}
+	return o.misfit
+}
+
+// rejectNulls names the selected rows of a column that are NULL.
+func rejectNulls(c *batch.Column, sel batch.Selection, bad func(row int32)) {
+	if c.Valid == nil {
+		return
+	}
+	for i := range sel.Len(c.Len()) {
+		if row := sel.Row(i); !c.Valid.Get(row) {
+			bad(int32(row))
+		}
+	}
 }
 
 // deal gives each part its rows: all of sel but the dropped ones for a plain

@@ -59,9 +59,11 @@ func (l *loader) part(ctx context.Context, f *flight, i int) error {
 		}
 		// The connection may be what is broken. Its transaction ends with it, and
 		// the next try asks the marker whether the chunk was committed after all.
-		_ = l.close()
-		if err := l.p.o.Backoff.wait(ctx, attempt, err, again); err != nil {
-			return fmt.Errorf("load %s %s: %w", t.name, c, err)
+		if cerr := l.close(); cerr != nil {
+			l.p.o.Log.Debug("close a writer after an error", "table", t.name, "error", cerr)
+		}
+		if err := l.p.o.Backoff.wait(ctx, l.p.o.Drain, attempt, err, again); err != nil {
+			return fmt.Errorf("table %s, %s: %w", t.name, c, err)
 		}
 	}
 }
@@ -91,6 +93,9 @@ func (l *loader) once(ctx context.Context, f *flight, i int, retry bool) (counts
 		n, err = l.fromBelt(f, i, write)
 	} else {
 		n, err = l.readAgain(ctx, t, c, write)
+		if i > 0 { // the rows of the stretch were counted with its first part
+			n.read, n.filtered, n.bytes = 0, 0, 0
+		}
 	}
 	if err != nil {
 		return n, 0, err
@@ -129,7 +134,10 @@ func (l *loader) fromBelt(f *flight, part int, write func(*piece, int) error) (c
 }
 
 // readAgain reads a chunk by itself and writes it as it comes, past the belt.
+// Writers take turns: the source has one connection for it.
 func (l *loader) readAgain(ctx context.Context, t *table, c ranges.Chunk, write func(*piece, int) error) (counts, error) {
+	l.p.again.Lock()
+	defer l.p.again.Unlock()
 	var n counts
 	err := l.p.scan(ctx, t, []ranges.Chunk{c}, func(pc *piece, d counts) error {
 		defer pc.rows.Release()
@@ -218,8 +226,12 @@ func (p *pipeline) committed(t *table, c ranges.Chunk, n counts, rows int64, too
 // finisher runs the finishing steps of each table whose chunks are all there.
 func (p *pipeline) finisher(ctx context.Context) error {
 	for t := range p.loaded {
-		if err := p.target.Finish(ctx, t.load); err != nil {
-			return fmt.Errorf("finish %s: %w", t.name, err)
+		err := p.persist(ctx, func() error { return p.target.Finish(ctx, t.load) })
+		if errors.Is(err, errDrained) {
+			continue // the next run completes it
+		}
+		if err != nil {
+			return err
 		}
 		t.mu.Lock()
 		t.result.State = "loaded"

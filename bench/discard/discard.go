@@ -24,6 +24,7 @@ type Target struct {
 	mu    sync.Mutex
 	epoch int64
 	state connectors.State
+	begun []schema.Name
 }
 
 // New returns an empty target.
@@ -61,8 +62,16 @@ func (explainer) Finish(connectors.Load) []connectors.Statement { return nil }
 
 var _ connectors.Target = (*Target)(nil)
 
-// Catalog is empty.
-func (t *Target) Catalog(context.Context) (*schema.Catalog, error) { return &schema.Catalog{}, nil }
+// Catalog has the tables that were begun.
+func (t *Target) Catalog(context.Context) (*schema.Catalog, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := &schema.Catalog{Kind: "discard"}
+	for _, l := range t.begun {
+		c.Tables = append(c.Tables, schema.Table{Name: l})
+	}
+	return c, nil
+}
 
 // Claim raises the epoch.
 func (t *Target) Claim(context.Context, connectors.Owner) (connectors.Claim, error) {
@@ -94,6 +103,7 @@ func (t *Target) Begin(_ context.Context, l connectors.Load, s connectors.Start)
 		st.Chunks = append(st.Chunks, connectors.ChunkState{Chunk: c})
 	}
 	t.state.Tables[l.Source] = st
+	t.begun = append(t.begun, l.Table)
 	return nil
 }
 

@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
+	"syscall"
+	"time"
 
 	"penstock/connectors"
+	"penstock/internal/diag"
 	"penstock/internal/secret"
 	"penstock/runtime"
 
@@ -18,12 +22,15 @@ import (
 
 // app is the program without the process: what it reads and writes.
 type app struct {
+	program   string // as it was called, for the commands that it prints
 	registry  *connectors.Registry
 	stdout    io.Writer // results: a plan, JSON
 	stderr    io.Writer // for people: diagnostics, progress, the report
 	screen    io.Writer // stderr itself: bars have to know that it is a terminal
 	terminal  bool      // stderr is one: progress is drawn as bars
 	color     bool
+	size      func() (width, height int) // of the terminal at stderr; nil: 80 by 24
+	width     int                        // of the terminal at stdout; 0: it is none
 	lookupEnv func(string) (string, bool)
 	signals   <-chan os.Signal
 
@@ -41,6 +48,9 @@ func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 // execute runs one command line and returns its exit code.
 func (a *app) execute(ctx context.Context, args []string) int {
+	if a.program == "" {
+		a.program = "penstock"
+	}
 	a.screen, a.stderr = a.stderr, scrubbed{a.stderr}
 	root := a.root()
 	root.SetArgs(args)
@@ -48,30 +58,61 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	root.SetErr(a.stderr)
 	err := root.ExecuteContext(ctx)
 	var code exitError
-	var usage *runtime.UsageError
 	switch {
 	case err == nil:
 		return runtime.ExitOK
 	case errors.As(err, &code):
 		return int(code)
-	case errors.As(err, &usage):
-		fmt.Fprintf(a.stderr, "penstock: %v\n", err)
-		return runtime.ExitSpec
+	case errors.Is(err, syscall.EPIPE):
+		return exitPipe // whoever read has read enough
 	}
-	// What is left are cobra's own: unknown commands, flags and arguments.
-	fmt.Fprintf(a.stderr, "penstock: %v\nSee: penstock %s--help\n", err, commandOf(root, args))
-	return runtime.ExitSpec
+	var usage *runtime.UsageError
+	var errno syscall.Errno
+	switch {
+	case errors.As(err, &usage):
+		return a.refuse(root, args, runtime.ExitSpec, err.Error(), "")
+	case errors.As(err, &errno): // a full disk under standard output
+		return a.refuse(root, args, runtime.ExitFailed, err.Error(), "")
+	}
+	// What is left are mistaken commands, flags and arguments.
+	name := commandOf(root, args)
+	return a.refuse(root, args, runtime.ExitSpec, err.Error(), strings.TrimSpace("See: "+a.program+" "+name)+" --help")
+}
+
+// exitPipe is what a shell gives for a program that wrote to nobody.
+const exitPipe = 128 + int(syscall.SIGPIPE)
+
+// refuse ends a command that did nothing with a message and, where it was asked
+// for JSON, its document.
+func (a *app) refuse(root *cobra.Command, args []string, code int, message, see string) int {
+	fmt.Fprintf(a.stderr, "penstock: %s\n", message)
+	if see != "" {
+		fmt.Fprintln(a.stderr, see)
+	}
+	// A mistaken flag ends parsing before --json may be reached.
+	if !a.json && !slices.Contains(args, "--json") {
+		return code
+	}
+	name := commandOf(root, args)
+	if name == "run" {
+		a.writeEvent(time.Now(), runFinished{Results: refused(code, message)})
+		return code
+	}
+	// The message is on standard error, should this one fail.
+	_ = a.writeJSON(document{FormatVersion: 1, Command: name, Errored: true, Error: message, Diagnostics: []diag.Record{}})
+	return code
 }
 
 // commandOf names the command that a mistaken command line was meant for.
 func commandOf(root *cobra.Command, args []string) string {
 	if c, _, err := root.Find(args); err == nil && c != root {
-		return c.Name() + " "
+		return strings.TrimPrefix(c.CommandPath(), root.Name()+" ")
 	}
 	return ""
 }
 
 func (a *app) root() *cobra.Command {
+	version := false
 	c := &cobra.Command{
 		Use:   "penstock",
 		Short: "Plan and run pipelines that move tables between databases",
@@ -79,18 +120,59 @@ func (a *app) root() *cobra.Command {
 
 A checked-in spec (HCL or YAML) says what goes where. "penstock plan" compiles
 it, without a database, into everything a run will do; "penstock run" carries
-that out and nothing else.`,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+that out and nothing else.
+
+A spec's variables get their values from --var name=value, else --var-file,
+else the environment variable PENSTOCK_VAR_name, else their default.
+
+Exit codes:
+  0  done
+  1  failed; what was done is kept, run it again to go on
+  2  spec, plan or command line wrong; nothing was done
+  3  done, with rows set aside
+  4  the plan no longer fits the spec or the catalog
+  5  held or fenced by another run
+  6  the source's position is lost, or it is another source
+  7  authentication or TLS
+  8  disk or memory is full
+  130, 143  cut short by SIGINT, SIGTERM; run it again to go on`,
+		Example: `  penstock validate shop.hcl
+  penstock plan shop.hcl
+  penstock run shop.hcl`,
+		SilenceErrors:              true,
+		SilenceUsage:               true,
+		SuggestionsMinimumDistance: 2,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			s := fmt.Sprintf("unknown command %q", args[0])
+			if like := c.SuggestionsFor(args[0]); len(like) > 0 {
+				s += "; did you mean " + strings.Join(like, " or ") + "?"
+			}
+			return errors.New(s)
+		},
+		RunE: func(c *cobra.Command, _ []string) error {
+			if version {
+				return a.printVersion()
+			}
+			return c.Help()
+		},
 	}
+	c.Flags().BoolVar(&version, "version", false, "print what penstock version prints")
 	f := c.PersistentFlags()
 	f.BoolVar(&a.json, "json", false, "write one JSON document to standard output (run: JSON lines)")
 	f.StringArrayVar(&a.vars, "var", nil, "value of a variable, as `name=value`; may be repeated")
 	f.StringArrayVar(&a.varFiles, "var-file", nil, "`file` of variables, HCL or YAML; may be repeated")
+	mustComplete(c.MarkPersistentFlagFilename("var-file", "hcl", "yaml", "yml"))
 	c.AddCommand(a.validateCommand(), a.planCommand(), a.showCommand(), a.runCommand(), a.versionCommand())
-	c.CompletionOptions.HiddenDefaultCmd = false
+	c.SetUsageTemplate(strings.ReplaceAll(c.UsageTemplate(), "Flags.FlagUsages ", fmt.Sprintf("Flags.FlagUsagesWrapped %d ", reportWidth)))
+	c.InitDefaultCompletionCmd()
+	for _, sub := range c.Commands() {
+		if sub.Name() == "completion" {
+			refuseShells(sub)
+		}
+	}
 	return c
 }
 
@@ -105,6 +187,23 @@ func (a *app) variables() (map[string]string, error) {
 		out[name] = value
 	}
 	return out, nil
+}
+
+// columns is the width of the terminal at standard error, 0 where it is none.
+func (a *app) columns() int {
+	if !a.terminal || a.size == nil {
+		return 0
+	}
+	width, _ := a.size()
+	return width
+}
+
+// stderrWidth is where lines of the closing report end.
+func (a *app) stderrWidth() int {
+	if n := a.columns(); n > 0 {
+		return min(n, reportWidth)
+	}
+	return reportWidth
 }
 
 // scrubbed blanks known secrets in all that passes.

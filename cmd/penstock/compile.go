@@ -1,9 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 
 	"penstock/internal/units"
 	"penstock/planner"
@@ -18,8 +22,12 @@ func (a *app) validateCommand() *cobra.Command {
 		Use:   "validate SPEC",
 		Short: "Check a spec without connecting to anything",
 		Long: `Check a spec (a file, or a folder of them) against the language, its connectors
-and its recorded catalogs. Nothing is connected to and no secret is opened.`,
-		Args: cobra.ExactArgs(1),
+and its recorded catalogs. Nothing is connected to and no secret is opened.
+What local files hold, SQLite's for one, is read there; nothing is written.`,
+		Example: `  penstock validate shop.hcl
+  penstock validate pipelines/ --json`,
+		Args:              one("a SPEC", "penstock validate shop.hcl"),
+		ValidArgsFunction: complete("hcl", "yaml", "yml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.compile(cmd.Context(), args[0], planner.Options{})
 			if err != nil {
@@ -48,14 +56,23 @@ func (a *app) planCommand() *cobra.Command {
 		Short: "Show everything a run would do, without a database",
 		Long: `Compile a spec into its plan: stages, ranges, statements, type decisions, locks,
 connections and memory. Nothing is connected to: catalogs come from checked-in
-files, or from the connector itself where it needs no server.
+files, or from the connector itself where it needs no server: local files,
+SQLite's for one, are read, and none is made.
 
 --out writes the plan itself, which "penstock run" carries out.`,
-		Args: cobra.ExactArgs(1),
+		Example: `  penstock plan shop.hcl
+  penstock plan shop.yaml --var region=eu --out shop.plan.json`,
+		Args:              one("a SPEC", "penstock plan shop.hcl"),
+		ValidArgsFunction: complete("hcl", "yaml", "yml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.compile(cmd.Context(), args[0], planner.Options{})
 			if err != nil {
 				return err
+			}
+			if out != "" && c.plan != nil { // before the report: --json writes one document
+				if err := writePlan(out, c.plan); err != nil {
+					return err
+				}
 			}
 			if err := a.report("plan", c); err != nil {
 				return err
@@ -63,36 +80,42 @@ files, or from the connector itself where it needs no server.
 			if c.plan == nil {
 				return exitError(runtime.ExitSpec)
 			}
-			if out != "" {
-				if err := writePlan(out, c.plan); err != nil {
-					return err
-				}
-			}
 			if a.json {
 				return nil
 			}
-			next := "penstock run " + args[0] + a.repeatFlags()
+			next := a.program + " run " + quote(args[0]) + a.repeatFlags()
 			if out != "" {
-				next = "penstock run " + out
+				next = a.program + " run " + quote(out)
 			}
-			return plan.Text(a.stdout, c.plan, plan.TextOptions{Run: next})
+			return plan.Text(a.stdout, c.plan, plan.TextOptions{Run: next, Width: a.width})
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", "", "write the plan to `FILE`, as JSON, for penstock run")
+	cmd.Flags().StringVar(&out, "out", "", "write the plan to `FILE`, named *.json, for penstock run")
+	mustComplete(cmd.MarkFlagFilename("out", "json"))
 	return cmd
 }
 
-// repeatFlags gives the variable flags back for a printed command. Values of
-// --var are shell-quoted; they are not secrets, or they would be scrubbed.
+// repeatFlags gives the variable flags back for a printed command. They are not
+// secrets, or they would be scrubbed.
 func (a *app) repeatFlags() string {
 	s := ""
 	for _, v := range a.vars {
-		s += fmt.Sprintf(" --var %q", v)
+		s += " --var " + quote(v)
 	}
 	for _, f := range a.varFiles {
-		s += " --var-file " + f
+		s += " --var-file " + quote(f)
 	}
 	return s
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`)
+
+// quote writes a word so that a POSIX shell reads it as it is.
+func quote(s string) string {
+	if plainWord.MatchString(s) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // writePlan writes a plan by rename, so that nobody reads half of one.
@@ -101,9 +124,27 @@ func writePlan(path string, p *plan.Plan) error {
 	if err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".plan-*")
+	dir := filepath.Dir(path)
+	refuse := func(format string, args ...any) error {
+		return &runtime.UsageError{Text: fmt.Sprintf("--out %s: ", path) + fmt.Sprintf(format, args...)}
+	}
+	if !isPlan(path) {
+		return refuse("name it *.json, which is how penstock run knows a plan")
+	}
+	switch info, err := os.Stat(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		return refuse("there is no folder %s", dir)
+	case err != nil:
+		return refuse("%v", cause(err))
+	case !info.IsDir():
+		return refuse("%s is no folder", dir)
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return refuse("it is a folder")
+	}
+	tmp, err := os.CreateTemp(dir, ".plan-*")
 	if err != nil {
-		return &runtime.UsageError{Text: fmt.Sprintf("--out %s: %v", path, err)}
+		return refuse("%v", cause(err)) // its own name would tell nobody anything
 	}
 	defer os.Remove(tmp.Name()) // gone already after the rename
 	if _, err = tmp.Write(b); err == nil {
@@ -122,8 +163,16 @@ func (a *app) showCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show PLAN",
 		Short: "Show a plan file as text",
-		Args:  cobra.ExactArgs(1),
+		Long: `Show a plan file, which "penstock plan --out" wrote, as the text that
+"penstock plan" shows. To see the plan of a spec, plan it.`,
+		Example: `  penstock show shop.plan.json
+  penstock show shop.plan.json --json`,
+		Args:              one("a PLAN", "penstock show shop.plan.json"),
+		ValidArgsFunction: complete("json"),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if info, err := os.Stat(args[0]); err == nil && (info.IsDir() || !isPlan(args[0])) {
+				return &runtime.UsageError{Text: fmt.Sprintf("%s: this is a spec: %s plan %s", args[0], a.program, quote(args[0]))}
+			}
 			p, err := readPlan(args[0])
 			if err != nil {
 				return err
@@ -136,14 +185,16 @@ func (a *app) showCommand() *cobra.Command {
 				_, err = scrubbed{a.stdout}.Write(b)
 				return err
 			}
-			return plan.Text(a.stdout, p, plan.TextOptions{})
+			return plan.Text(a.stdout, p, plan.TextOptions{Run: a.program + " run " + quote(args[0]), Width: a.width})
 		},
 	}
 }
 
-func plural(n int, what string) string {
+func plural(n int, what string) string { return plural64(int64(n), what) }
+
+func plural64(n int64, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return units.Count(int64(n)) + " " + what + "s"
+	return units.Count(n) + " " + what + "s"
 }

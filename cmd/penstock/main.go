@@ -20,14 +20,32 @@ func main() {
 func penstock() int {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	// A reader of the JSON lines that goes away must not end a load: writing
+	// fails then, and nothing else.
+	signal.Ignore(syscall.SIGPIPE)
 	a := &app{
+		program:   os.Args[0],
 		registry:  all.Registry(),
 		stdout:    os.Stdout,
 		stderr:    os.Stderr,
 		terminal:  term.IsTerminal(int(os.Stderr.Fd())),
 		color:     term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
+		size:      func() (int, int) { return terminalSize(os.Stderr) },
 		lookupEnv: os.LookupEnv,
 		signals:   signals,
 	}
+	if term.IsTerminal(int(os.Stdout.Fd())) {
+		a.width, _ = terminalSize(os.Stdout)
+	}
 	return a.execute(context.Background(), os.Args[1:])
+}
+
+// terminalSize is a terminal's size in characters, or the usual one where it
+// does not know its own, as on a serial line.
+func terminalSize(f *os.File) (width, height int) {
+	width, height, err := term.GetSize(int(f.Fd()))
+	if err != nil || width <= 0 || height <= 0 {
+		return 80, 24
+	}
+	return width, height
 }

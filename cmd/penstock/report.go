@@ -9,92 +9,153 @@ import (
 	"penstock/runtime"
 )
 
-// writeReport is a run's closing report for people.
-func writeReport(w io.Writer, res *runtime.Results, dir string) {
-	if res.Error != nil {
-		fmt.Fprintf(w, "penstock: %s\n", res.Error.Message)
+// closing writes a run's closing report for people.
+type closing struct {
+	w     io.Writer
+	width int
+	log   bool   // errors stay on one line each, to be searched for
+	dir   string // where the folder .penstock is
+	again string // the command that goes on with an unfinished run
+}
+
+func (c *closing) line(indent int, format string, args ...any) {
+	lead := strings.Repeat(" ", indent)
+	fmt.Fprintln(c.w, wrap(fmt.Sprintf(format, args...), c.width, lead, lead+"  "))
+}
+
+func (c *closing) error(indent int, text string) {
+	if c.log {
+		fmt.Fprintf(c.w, "%s%s\n", strings.Repeat(" ", indent), text)
+		return
 	}
+	c.line(indent, "%s", text)
+}
+
+func (c *closing) write(res *runtime.Results) {
+	if res.Error != nil {
+		c.error(0, "penstock: "+res.Error.Message)
+	}
+	goOn := false
 	for _, p := range res.Pipelines {
-		fmt.Fprintf(w, "\n%s   %s -> %s   %s\n", p.Name, p.Source, p.Target, outcome(p))
-		for _, t := range p.Tables {
-			writeTable(w, t)
+		fmt.Fprintln(c.w)
+		c.line(0, "%s   %s -> %s   %s", p.Name, p.Source, p.Target, outcome(p))
+		if p.Epoch != 0 { // else no table was looked at
+			for _, t := range p.Tables {
+				c.table(t)
+			}
 		}
 		if p.Error != nil {
-			fmt.Fprintf(w, "  error: %s\n", p.Error.Message)
+			c.error(2, "error: "+p.Error.Message)
 		}
 		if p.Discards != "" {
-			fmt.Fprintf(w, "  bad rows: %s\n", relative(p.Discards))
+			c.line(2, "bad rows: %s", relative(p.Discards))
 		}
 		if !p.OneState {
-			fmt.Fprintf(w, "  not one state: tables were read at different points, see the report\n")
+			c.line(2, "not one state: tables were read at different points, see the report")
 		}
 		if p.Error == nil && !p.Drained && p.Delivery != "" {
-			fmt.Fprintf(w, "  delivery: %s\n", p.Delivery)
+			c.line(2, "delivery: %s", p.Delivery)
 		}
-		fmt.Fprintf(w, "  report: %s\n", relative(resultsPath(dir, p.Name)))
+		c.line(2, "report: %s", relative(resultsPath(c.dir, p.Name)))
+		goOn = goOn || p.Epoch != 0 && (p.Drained || p.Error != nil)
+	}
+	if goOn && c.again != "" {
+		fmt.Fprintf(c.w, "\nnext: %s\n", c.again) // never wrapped: it is there to be copied
 	}
 }
 
-// outcome says in a clause how a pipeline ended.
+// outcome says in a clause how a pipeline ended. One without an epoch was not
+// claimed: nothing was done at its target.
 func outcome(p *runtime.PipelineResult) string {
-	took := p.Ended.Sub(p.Started)
+	took := short(p.Ended.Sub(p.Started))
 	switch {
+	case p.Epoch == 0 && p.Drained:
+		return fmt.Sprintf("cut short after %s (exit %d); nothing was done", took, p.Exit)
+	case p.Epoch == 0 && p.Error != nil:
+		return fmt.Sprintf("failed after %s (exit %d); nothing was done", took, p.Exit)
 	case p.Drained:
-		return fmt.Sprintf("cut short after %s (exit %d); run it again to go on", short(took), p.Exit)
+		return fmt.Sprintf("cut short after %s (exit %d); run it again to go on", took, p.Exit)
 	case p.Error != nil:
-		return fmt.Sprintf("failed after %s (exit %d); what was done is kept", short(took), p.Exit)
+		return fmt.Sprintf("failed after %s (exit %d); what was done is kept", took, p.Exit)
 	}
 	for _, t := range p.Tables {
 		if t.Action != "loaded" {
-			return "loaded in " + short(took)
+			if p.Exit == runtime.ExitFindings {
+				return fmt.Sprintf("loaded in %s, with rows set aside (exit %d)", took, p.Exit)
+			}
+			return "loaded in " + took
 		}
 	}
 	return "already loaded; nothing was done"
 }
 
-func writeTable(w io.Writer, t *runtime.TableResult) {
-	fmt.Fprintf(w, "  %s -> %s   ", t.Name, t.Target)
+func (c *closing) table(t *runtime.TableResult) {
+	head := fmt.Sprintf("%s -> %s   ", t.Name, t.Target)
 	switch {
 	case t.Action == "loaded":
-		fmt.Fprintf(w, "%s rows, loaded at %s; --reload %s loads it again\n", units.Count(t.Before), t.LoadedAt, t.Name)
+		c.line(2, "%s%s, loaded at %s; --reload %s loads it again", head, plural64(t.Before, "row"), t.LoadedAt, t.Name)
 		return
 	case t.State == "not begun":
-		fmt.Fprintf(w, "not begun\n")
+		c.line(2, "%snot begun", head)
 		return
 	}
-	fmt.Fprintf(w, "%s rows", units.Count(t.Rows+t.Before))
+	facts := []string{plural64(t.Rows+t.Before, "row")}
 	if t.Before > 0 {
-		fmt.Fprintf(w, " (%s by earlier runs)", units.Count(t.Before))
+		facts[0] += fmt.Sprintf(" (%s by earlier runs)", units.Count(t.Before))
 	}
 	if t.Read > 0 {
-		fmt.Fprintf(w, ", %s read, %s filtered out", units.Count(t.Read), units.Count(t.Filtered))
+		facts = append(facts, units.Count(t.Read)+" read")
+	}
+	if t.Filtered > 0 {
+		facts = append(facts, units.Count(t.Filtered)+" filtered out")
 	}
 	if bad := t.Bad + t.BadBefore; bad > 0 {
-		fmt.Fprintf(w, ", %s bad", units.Count(bad))
+		facts = append(facts, units.Count(bad)+" bad")
 	}
 	if t.Seconds > 0 && t.Read > 0 {
-		fmt.Fprintf(w, ", %s rows/s read", units.Count(int64(float64(t.Read)/t.Seconds)))
+		facts = append(facts, rate(float64(t.Read)/t.Seconds)+" read")
 	}
-	fmt.Fprintf(w, ", %d of %s", t.ChunksDone, plural(t.Chunks, "chunk"))
+	facts = append(facts, fmt.Sprintf("%d of %s", t.ChunksDone, plural(t.Chunks, "chunk")))
 	if t.Retries > 0 {
-		fmt.Fprintf(w, ", tried again %s", plural(t.Retries, "time"))
+		facts = append(facts, "tried again "+plural(t.Retries, "time"))
 	}
-	fmt.Fprintln(w)
-	if n := len(t.Ranges); n > 1 {
-		parts := make([]string, 0, n)
-		for _, r := range t.Ranges[:min(n, 16)] {
-			parts = append(parts, units.Count(r.Rows))
-		}
-		more := ""
-		if n > 16 {
-			more = ", ..."
-		}
-		fmt.Fprintf(w, "    rows by range: %s%s\n", strings.Join(parts, ", "), more)
+	c.line(2, "%s%s", head, strings.Join(facts, ", "))
+	if s := byRange(t); s != "" {
+		c.line(4, "%s", s)
 	}
 	if t.Point != "" && t.Generation > 1 {
-		fmt.Fprintf(w, "    generation %d\n", t.Generation)
+		c.line(4, "generation %d", t.Generation)
 	}
 	for _, b := range t.FirstBad {
-		fmt.Fprintf(w, "    bad: %s\n", b)
+		c.line(4, "bad: %s", b)
 	}
+}
+
+// shownRanges is how many ranges the report lists; run_results.json has all.
+const shownRanges = 16
+
+// byRange lists what this run loaded of each range. They have their numbers
+// unless it loaded all of them whole.
+func byRange(t *runtime.TableResult) string {
+	n := len(t.Ranges)
+	whole := t.Before == 0 && t.State == "loaded" && (n == 0 || t.Ranges[n-1].Range == n)
+	if n == 0 || n == 1 && whole {
+		return ""
+	}
+	parts := make([]string, 0, n)
+	for _, r := range t.Ranges[:min(n, shownRanges)] {
+		s := units.Count(r.Rows)
+		if !whole {
+			s = fmt.Sprintf("#%d %s", r.Range, s)
+		}
+		parts = append(parts, s)
+	}
+	if n > shownRanges {
+		parts = append(parts, "...")
+	}
+	head := "rows by range: "
+	if !whole {
+		head = "rows of this run by range: "
+	}
+	return head + strings.Join(parts, ", ")
 }

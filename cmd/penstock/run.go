@@ -5,13 +5,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
+	"penstock/internal/diag"
 	"penstock/internal/event"
+	"penstock/internal/secret"
 	"penstock/lang"
 	"penstock/planner"
 	"penstock/planner/plan"
@@ -28,19 +32,31 @@ func (a *app) runCommand() *cobra.Command {
 		Long: `Carry out a spec's plan, or a plan file that "penstock plan --out" wrote.
 
 A run that is cut short, by a signal or a crash, goes on where it stopped when
-it is run again: what is committed stays, each row is there once. A first
-SIGINT or SIGTERM commits what is read whole and ends; a second one ends at once.`,
-		Args: cobra.ExactArgs(1),
+it is run again: what is committed stays, each row is there once. A first SIGINT
+or SIGTERM commits what is read whole and ends; a second one ends at once.
+
+A plan file has the values of its variables; only a sensitive variable is still
+asked for: --var or PENSTOCK_VAR_x.`,
+		Example: `  penstock run shop.hcl
+  penstock run shop.plan.json
+  penstock run shop.hcl --only shop.orders --only shop.customers
+  penstock run shop.hcl --reload orders`,
+		Args:              one("a SPEC or a PLAN", "penstock run shop.hcl"),
+		ValidArgsFunction: complete("hcl", "yaml", "yml", "json"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, dir, spec, err := a.planToRun(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			return a.run(cmd.Context(), p, dir, spec, only, reload)
+			again := a.program + " run " + quote(args[0]) + a.repeatFlags()
+			for _, o := range only { // not --reload: it would begin anew
+				again += " --only " + quote(o)
+			}
+			return a.run(cmd.Context(), p, dir, spec, only, reload, again)
 		},
 	}
-	cmd.Flags().StringArrayVar(&only, "only", nil, "run only this `PIPELINE[.TABLE]`; may be repeated")
-	cmd.Flags().StringArrayVar(&reload, "reload", nil, "empty this `TABLE` and load it again; may be repeated")
+	cmd.Flags().StringArrayVar(&only, "only", nil, "run only this `PIPELINE[.TABLE]`, a table always with its pipeline; may be repeated")
+	cmd.Flags().StringArrayVar(&reload, "reload", nil, "empty this `TABLE`, that Penstock loaded, and load it again; may be repeated")
 	return cmd
 }
 
@@ -49,24 +65,74 @@ SIGINT or SIGTERM commits what is read whole and ends; a second one ends at once
 func (a *app) planToRun(ctx context.Context, path string) (*plan.Plan, string, *lang.Spec, error) {
 	if isPlan(path) {
 		p, err := readPlan(path)
+		if err == nil {
+			err = a.fitVariables(path, p)
+		}
 		return p, filepath.Dir(path), nil, err
 	}
 	c, err := a.compile(ctx, path, planner.Options{})
 	if err != nil {
 		return nil, "", nil, err
 	}
-	if c.plan == nil || !a.json {
-		if err := a.report("run", c); err != nil {
-			return nil, "", nil, err
-		}
+	// Standard output has the run's events alone.
+	if err := diag.WriteWithin(a.stderr, c.diag, c.spec.Files, a.color, a.columns()); err != nil {
+		return nil, "", nil, err
 	}
 	if c.plan == nil {
+		if a.json {
+			a.writeEvent(time.Now(), runFinished{
+				Results:     refused(runtime.ExitSpec, fmt.Sprintf("%s has errors; nothing was done", path)),
+				Diagnostics: c.diag.Records(c.spec.Files),
+			})
+		}
 		return nil, "", nil, exitError(runtime.ExitSpec)
 	}
 	return c.plan, c.spec.Dir, c.spec, nil
 }
 
-func (a *app) run(ctx context.Context, p *plan.Plan, dir string, spec *lang.Spec, only, reload []string) error {
+// fitVariables refuses variables that a plan has no use for: their values are
+// in it already, and another one would be dropped in silence.
+func (a *app) fitVariables(path string, p *plan.Plan) error {
+	if len(a.varFiles) > 0 {
+		return &runtime.UsageError{Text: fmt.Sprintf("--var-file %s: %s has its variables' values already; give sensitive ones by --var or PENSTOCK_VAR_x", a.varFiles[0], path)}
+	}
+	vars, err := a.variables()
+	if err != nil {
+		return err
+	}
+	used := map[string]bool{}
+	for _, e := range p.Endpoints {
+		var config any
+		if json.Unmarshal(e.Config, &config) == nil {
+			secretVariables(config, used)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		if !used[name] {
+			return &runtime.UsageError{Text: fmt.Sprintf("--var %s: %s has its variables' values already, and no sensitive variable of this name; plan again with --var", name, path)}
+		}
+	}
+	return nil
+}
+
+// secretVariables collects the names of the references {"var": name}.
+func secretVariables(config any, into map[string]bool) {
+	switch v := config.(type) {
+	case map[string]any:
+		if name, ok := v["var"].(string); ok && len(v) == 1 {
+			into[name] = true
+		}
+		for _, x := range v {
+			secretVariables(x, into)
+		}
+	case []any:
+		for _, x := range v {
+			secretVariables(x, into)
+		}
+	}
+}
+
+func (a *app) run(ctx context.Context, p *plan.Plan, dir string, spec *lang.Spec, only, reload []string, again string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	drain := make(chan struct{})
@@ -83,6 +149,7 @@ func (a *app) run(ctx context.Context, p *plan.Plan, dir string, spec *lang.Spec
 	caught := make(chan os.Signal, 1)
 	go a.watchSignals(ctx, func(s os.Signal) {
 		caught <- s
+		screen.drain()
 		sinks.Emit(event.Notice{Text: "stopping: what is read whole is committed, then this run ends; a second signal ends it at once"})
 		close(drain)
 	}, cancel)
@@ -90,6 +157,9 @@ func (a *app) run(ctx context.Context, p *plan.Plan, dir string, spec *lang.Spec
 		Registry: a.registry, Events: sinks, Only: only, Reload: reload, Dir: dir,
 		Secrets: a.secrets(dir, spec), Log: slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), Drain: drain,
 	})
+	if res.Pipelines == nil { // none was begun; readers of the JSON get a list
+		res.Pipelines = []*runtime.PipelineResult{}
+	}
 	screen.close()
 	var sig os.Signal
 	select {
@@ -102,9 +172,9 @@ func (a *app) run(ctx context.Context, p *plan.Plan, dir string, spec *lang.Spec
 		res.Exit = runtime.Worst(res.Exit, runtime.ExitFailed)
 	}
 	if a.json {
-		a.writeEvent(time.Now(), runFinished{res})
+		a.writeEvent(time.Now(), runFinished{Results: res})
 	}
-	writeReport(a.stderr, res, dir)
+	(&closing{w: a.stderr, width: a.stderrWidth(), log: !a.terminal, dir: dir, again: again}).write(res)
 	if res.Exit != runtime.ExitOK {
 		return exitError(res.Exit)
 	}
@@ -162,10 +232,20 @@ func resultsPath(dir, pipeline string) string {
 	return filepath.Join(dir, ".penstock", pipeline, "run_results.json")
 }
 
-// runFinished is the last JSON line of a run.
-type runFinished struct{ *runtime.Results }
+// runFinished is the last JSON line of a run, also of one that never began.
+type runFinished struct {
+	*runtime.Results
+	Diagnostics []diag.Record `json:"diagnostics,omitempty"` // where the spec has errors
+}
 
 func (runFinished) Name() string { return "run_finished" }
+
+// refused is the result of a run that never began.
+func refused(exit int, message string) *runtime.Results {
+	now := time.Now().UTC()
+	return &runtime.Results{FormatVersion: runtime.ResultsVersion, Started: now, Ended: now, Exit: exit,
+		Error: &runtime.ErrorResult{Class: "usage", Message: secret.Scrub(message)}, Pipelines: []*runtime.PipelineResult{}}
+}
 
 // writeEvent writes an event as a JSON line to standard output.
 func (a *app) writeEvent(now time.Time, e event.Event) {

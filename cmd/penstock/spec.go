@@ -33,6 +33,9 @@ func (a *app) compile(ctx context.Context, path string, o planner.Options) (*com
 	if _, err := os.Stat(path); err != nil {
 		return nil, noSuchFile(path, err)
 	}
+	if isPlan(path) {
+		return nil, &runtime.UsageError{Text: fmt.Sprintf("%s: a spec is a .hcl, .yaml or .yml file, or a folder of them; a plan is shown by: %s show %s", path, a.program, quote(path))}
+	}
 	vars, err := a.variables()
 	if err != nil {
 		return nil, err
@@ -56,7 +59,16 @@ func noSuchFile(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return &runtime.UsageError{Text: fmt.Sprintf("%s: there is no such file", path)}
 	}
-	return &runtime.UsageError{Text: err.Error()}
+	return &runtime.UsageError{Text: fmt.Sprintf("%s: %v", path, cause(err))}
+}
+
+// cause is an error of a file without the file's name.
+func cause(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
 }
 
 // document is what --json writes for commands that compile.
@@ -64,6 +76,7 @@ type document struct {
 	FormatVersion int           `json:"format_version"`
 	Command       string        `json:"command"`
 	Errored       bool          `json:"errored"`
+	Error         string        `json:"error,omitempty"` // what no diagnostic says: a mistaken command line, a missing file
 	Diagnostics   []diag.Record `json:"diagnostics"`
 	Plan          *plan.Plan    `json:"plan,omitempty"`
 }
@@ -71,7 +84,7 @@ type document struct {
 // report writes the diagnostics, and the document when --json asks for it.
 func (a *app) report(command string, c *compiled) error {
 	if !a.json {
-		return diag.Write(a.stderr, c.diag, c.spec.Files, a.color)
+		return diag.WriteWithin(a.stderr, c.diag, c.spec.Files, a.color, a.columns())
 	}
 	return a.writeJSON(document{FormatVersion: 1, Command: command, Errored: c.diag.HasErrors(), Diagnostics: c.diag.Records(c.spec.Files), Plan: c.plan})
 }
@@ -100,7 +113,7 @@ func readPlan(path string) (*plan.Plan, error) {
 	}
 	p, err := plan.Parse(b)
 	if err != nil {
-		return nil, &runtime.UsageError{Text: fmt.Sprintf("%s is no plan that can be used: %v", path, err)}
+		return nil, &runtime.UsageError{Text: fmt.Sprintf("%s: %v", path, err)}
 	}
 	return p, nil
 }

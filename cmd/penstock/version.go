@@ -15,24 +15,27 @@ var version = ""
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version, the plan format and the connectors",
-		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			v := buildVersion()
-			if a.json {
-				return a.writeJSON(struct {
-					FormatVersion int      `json:"format_version"`
-					Version       string   `json:"version"`
-					Go            string   `json:"go"`
-					PlanFormat    int      `json:"plan_format_version"`
-					Connectors    []string `json:"connectors"`
-				}{1, v, goVersion(), plan.FormatVersion, a.registry.Kinds()})
-			}
-			_, err := fmt.Fprintf(a.stdout, "penstock %s (%s)\nplan format %d\nconnectors: %s\n", v, goVersion(), plan.FormatVersion, strings.Join(a.registry.Kinds(), ", "))
-			return err
-		},
+		Use:     "version",
+		Short:   "Print the version, the plan format and the connectors",
+		Example: "  penstock version --json",
+		Args:    cobra.NoArgs,
+		RunE:    func(*cobra.Command, []string) error { return a.printVersion() },
 	}
+}
+
+func (a *app) printVersion() error {
+	v, kinds := buildVersion(), a.registry.Kinds()
+	if a.json {
+		return a.writeJSON(struct {
+			FormatVersion int      `json:"format_version"`
+			Version       string   `json:"version"`
+			Go            string   `json:"go"`
+			PlanFormat    int      `json:"plan_format_version"`
+			Connectors    []string `json:"connectors"`
+		}{1, v, goVersion(), plan.FormatVersion, kinds})
+	}
+	_, err := fmt.Fprintf(a.stdout, "penstock %s (%s)\nplan format %d\nconnectors: %s\n", v, goVersion(), plan.FormatVersion, strings.Join(kinds, ", "))
+	return err
 }
 
 func buildVersion() string {

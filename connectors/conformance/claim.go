@@ -110,16 +110,18 @@ func fencedOpen(t *testing.T, h TargetHarness) {
 	}
 	h.Lose(t, p.config, pipeline)
 	second := p.open(pipeline)
-	claimed := make(chan error, 1)
-	go func() {
-		_, err := second.Claim(ctx, owner("second"))
-		claimed <- err
-	}()
+	var claimErr error
+	claimed := soon(func() { _, claimErr = second.Claim(ctx, owner("second")) })
+	first := claimed.over()
 	_, err := w.Commit(ctx, mark(l, 1))
-	if err := <-claimed; err != nil {
-		t.Fatalf("the second owner's claim: %v", err)
+	claimed.wait()
+	if claimErr != nil {
+		t.Fatalf("the second owner's claim: %v", claimErr)
 	}
 	committed := err == nil
+	if committed && first {
+		t.Error("a chunk of the former owner was committed after the claim: Commit must look at the epoch too, in its own transaction")
+	}
 	if !committed {
 		wantClass(t, "commit of a chunk whose claim is lost", err, connectors.Fenced)
 	}

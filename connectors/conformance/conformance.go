@@ -69,12 +69,12 @@ func readChunk(ctx context.Context, snap connectors.Snapshot, x connectors.Extra
 		}
 	}()
 	pool := batch.NewPool(typesOf(x), l)
-	for {
+	for last := false; ; {
 		b := pool.Builder()
 		err := r.Read(ctx, b)
 		if errors.Is(err, io.EOF) {
 			if n := b.Rows(); n != 0 {
-				return nil, fmt.Errorf("%d rows came together with io.EOF", n)
+				return nil, fmt.Errorf("%d rows came together with io.EOF: Read gives the last rows alone, and io.EOF when asked again", n)
 			}
 			b.Discard()
 			if b := pool.Builder(); !errors.Is(r.Read(ctx, b), io.EOF) {
@@ -92,6 +92,10 @@ func readChunk(ctx context.Context, snap connectors.Snapshot, x connectors.Extra
 		if b.Rows() == 0 {
 			return nil, errors.New("no rows and no io.EOF")
 		}
+		if last {
+			return nil, errors.New("a batch before the last one was not full: Read fills until b.Full() or the chunk's end")
+		}
+		last = !b.Full()
 		sealed := b.Seal()
 		rows = append(rows, textRows(sealed)...)
 		sealed.Release()

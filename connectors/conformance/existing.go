@@ -2,9 +2,11 @@ package conformance
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"penstock/connectors"
+	"penstock/internal/schema"
 )
 
 // loaded makes a table with rows 1 to 10, finished.
@@ -38,7 +40,7 @@ func existing(t *testing.T, h TargetHarness) {
 	wantClass(t, "existing = error with rows there", err, connectors.Conflict)
 	p.wantRows("after the refusal", l, rows(1, 10))
 	if st := p.state("t"); st.Generation != 1 || !st.Loaded || len(st.Chunks) != 1 || !st.Chunks[0].Done {
-		t.Errorf("the refusal changed the state: %+v", st)
+		t.Errorf("the refusal changed the state: %s", shown(st))
 	}
 
 	m, err := again(connectors.ExistingAppend, 2)
@@ -58,7 +60,7 @@ func existing(t *testing.T, h TargetHarness) {
 	p.wantRows("truncated", l)
 	st := p.state("t")
 	if st.Generation != 3 || st.Loaded || len(st.Chunks) != 1 || st.Chunks[0].Done {
-		t.Errorf("state of the new generation: %+v", st)
+		t.Errorf("state of the new generation: %s", shown(st))
 	}
 	// An empty table is no conflict.
 	if _, err = again(connectors.ExistingError, 4); err != nil {
@@ -78,7 +80,7 @@ func restart(t *testing.T, h TargetHarness) {
 	}
 	p.wantRows("after the restart", l)
 	if st := p.state("t"); st.Generation != 2 || len(st.Chunks) != 3 || st.Chunks[0].Done {
-		t.Errorf("state after the restart: %+v", st)
+		t.Errorf("state after the restart: %s", shown(st))
 	}
 	_, err := w.Begin(ctx, mark(l, 2))
 	wantClass(t, "a chunk of the generation before", err, connectors.Fenced)
@@ -107,6 +109,25 @@ func restart(t *testing.T, h TargetHarness) {
 		wantClass(t, "an append that can't be told apart", err, connectors.Conflict)
 		p.wantRows("after the refusal", l, rows(1, 15))
 	})
+
+	// Nor those that an earlier generation of the same table finished.
+	t.Run("AppendKeepsTheGenerationBefore", func(t *testing.T) {
+		p := h.place(t)
+		p.loaded(l)
+		m := l
+		m.Create, m.Existing = false, connectors.ExistingAppend
+		m = h.explained(m)
+		if err := p.Begin(ctx, m, connectors.Start{Generation: 2, Chunks: chunks(2)}); err != nil {
+			t.Fatal(err)
+		}
+		p.chunk(p.writer(p.Target, m), connectors.Marker{Table: m.Source, Generation: 2, Chunk: 1}, rows(11, 5))
+		if err := p.Begin(ctx, m, connectors.Start{Generation: 3, Chunks: chunks(1), Restart: true}); err != nil {
+			wantClass(t, "an append that can't be told apart", err, connectors.Conflict)
+			p.wantRows("after the refusal", l, rows(1, 15))
+			return
+		}
+		p.wantRows("an append begun anew keeps what the generation before loaded", l, rows(1, 10))
+	})
 }
 
 func finishOnce(t *testing.T, h TargetHarness) {
@@ -114,6 +135,9 @@ func finishOnce(t *testing.T, h TargetHarness) {
 	p := h.place(t)
 	l := h.load(t, "t", "t")
 	p.begin(l, 1)
+	if err := p.Finish(ctx, h.load(t, "u", "u")); err == nil {
+		t.Error("Finish of a table that was never begun: no error")
+	}
 	if err := p.Finish(ctx, l); err == nil {
 		t.Error("Finish with a pending chunk: no error")
 	}
@@ -130,4 +154,19 @@ func finishOnce(t *testing.T, h TargetHarness) {
 		}
 	}
 	p.wantRows("after Finish", l, rows(1, 10))
+}
+
+// missingColumn: the table changed after the plan was made.
+func missingColumn(t *testing.T, h TargetHarness) {
+	ctx := context.Background()
+	p := h.place(t)
+	l := h.load(t, "t", "t")
+	p.loaded(l)
+	m := h.load(t, "t", "t", append(slices.Clone(l.Columns), connectors.TargetColumn{Name: "gone", Type: schema.Of(schema.Int64), Nullable: true})...)
+	m.Create, m.Existing = false, connectors.ExistingAppend
+	m = h.explained(m)
+	wantClass(t, "Begin of a table that lacks a column of the load", p.Begin(ctx, m, connectors.Start{Generation: 2, Chunks: chunks(1)}), connectors.Schema)
+	if st := p.state("t"); st.Generation != 1 || !st.Loaded {
+		t.Errorf("the refusal changed the state: %s", shown(st))
+	}
 }

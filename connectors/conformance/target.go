@@ -3,7 +3,9 @@ package conformance
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"penstock/connectors"
 	"penstock/internal/batch"
@@ -44,10 +46,17 @@ func Target(t *testing.T, h TargetHarness) {
 		{"FormerOwnerIsFenced", fenced},
 		{"OpenChunkOfFormerOwnerNeverOutlivesTheClaim", fencedOpen},
 		{"CancelledWriteLeavesNothing", cancelledWrite},
+		{"OneOfTwoWritersLoadsAChunk", twoWriters},
+		{"WritersRunSideBySide", sideBySide},
+		{"BatchIsTheCallersAgain", batchReused},
 		{"ExistingRows", existing},
+		{"MissingColumnIsASchemaError", missingColumn},
 		{"RestartEmptiesTheUnfinished", restart},
 		{"FinishIsDoneOnce", finishOnce},
+		{"ScriptRunsOnceAGeneration", script},
+		{"RenderedTypesParseBack", func(t *testing.T, h TargetHarness) { Types(t, h.Definition.Types) }},
 		{"TypesRoundTrip", typesRoundTrip},
+		{"NaNIsKeptOrRefused", nanKept},
 		{"OddNames", oddNames},
 		{"NullInNotNullIsBadData", nullKey},
 	} {
@@ -233,6 +242,47 @@ func (p *place) wantRows(what string, l connectors.Load, bs ...*batch.Batch) {
 		want = append(want, textRows(b)...)
 	}
 	sameRows(p.t, what, p.Read(p.t, p.config, l), want)
+}
+
+// shown is a state as messages show it: a ChunkState alone prints as its Chunk.
+func shown(st *connectors.TableState) string {
+	if st == nil {
+		return "no state"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "generation %d, digest %q, definition %q, point %s, loaded %v", st.Generation, st.Digest, st.Definition, st.Point, st.Loaded)
+	for _, k := range st.Chunks {
+		fmt.Fprintf(&b, "\n\t%s: done %v, %d rows, %d bad, estimate %d, part %d of %d", k.Chunk, k.Done, k.Rows, k.BadRows, k.Chunk.Rows, k.Part, k.Parts)
+	}
+	return b.String()
+}
+
+// call is a call that runs beside the test.
+type call struct{ done chan struct{} }
+
+// soon runs f beside the test and gives it half a second to end, since f may
+// rightly have to wait for what the test does next. The time decides nothing
+// but which of the two orders is tested.
+func soon(f func()) call {
+	c := call{make(chan struct{})}
+	go func() { defer close(c.done); f() }()
+	select {
+	case <-c.done:
+	case <-time.After(500 * time.Millisecond):
+	}
+	return c
+}
+
+func (c call) wait() { <-c.done }
+
+// over reports whether the call has ended.
+func (c call) over() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
 }
 
 func (p *place) state(table string) *connectors.TableState {

@@ -60,7 +60,26 @@ func (t *target) prepareTable(ctx context.Context, c *conn, l connectors.Load, s
 			return 0, err
 		}
 	}
-	return had, checkColumns(ctx, c, l)
+	if err := checkColumns(ctx, c, l); err != nil {
+		return 0, err
+	}
+	return had, checkEmpty(ctx, c, l, had)
+}
+
+// checkEmpty makes sure that a table which was to be emptied is empty: a
+// trigger can keep rows from being deleted.
+func checkEmpty(ctx context.Context, c *conn, l connectors.Load, had int) error {
+	if had == 1 || l.Existing == connectors.ExistingAppend {
+		return nil
+	}
+	left := false
+	if _, err := c.query(ctx, "SELECT 1 FROM "+quote(l.Table.Name)+" LIMIT 1", nil, func(*stmt) error { left = true; return nil }); err != nil {
+		return err
+	}
+	if left {
+		return &connectors.Error{Class: connectors.Conflict, Err: fmt.Errorf("table %s still has rows after it was emptied", l.Table.Name), Hint: "A trigger keeps them: drop it for the load."}
+	}
+	return nil
 }
 
 // emptyForRestart takes the rows of an unfinished generation away. Rows that
@@ -79,7 +98,7 @@ func (t *target) emptyForRestart(ctx context.Context, c *conn, l connectors.Load
 	if _, err := c.query(ctx, "SELECT had_rows FROM penstock_table WHERE pipeline = ? AND name = ?", []any{t.env.Pipeline, l.Source}, func(r *stmt) error { had = int(r.int(0)); return nil }); err != nil {
 		return 0, err
 	}
-	if had == 0 {
+	if had == 0 || l.Existing == connectors.ExistingTruncate {
 		return 0, c.exec(ctx, "DELETE FROM "+name)
 	}
 	if _, err := c.query(ctx, "SELECT 1 FROM penstock_chunk WHERE pipeline = ? AND name = ? AND state = 'done' AND rows > 0 LIMIT 1", []any{t.env.Pipeline, l.Source}, func(*stmt) error { brought = 1; return nil }); err != nil {
@@ -87,7 +106,7 @@ func (t *target) emptyForRestart(ctx context.Context, c *conn, l connectors.Load
 	}
 	if brought == 1 {
 		return 0, &connectors.Error{Class: connectors.Conflict, Err: fmt.Errorf("an unfinished append can't be begun anew: its rows stand among rows that were there before"),
-			Hint: "Take its rows out by hand, then run with --reload; or load with existing = \"truncate\"."}
+			Hint: "Take its rows out by hand, delete the pipeline's rows of this table from penstock_table and penstock_chunk, and run again."}
 	}
 	return had, nil
 }
@@ -124,7 +143,7 @@ func checkColumns(ctx context.Context, c *conn, l connectors.Load) error {
 	for _, col := range l.Columns {
 		native, ok := there[strings.ToLower(col.Name)]
 		if !ok {
-			return &connectors.Error{Class: connectors.Schema, Err: fmt.Errorf("table %s has no column %s", l.Table.Name, col.Name), Hint: "Plan again: the table changed since."}
+			return &connectors.Error{Class: connectors.Schema, Err: fmt.Errorf("table %s has no column %s", l.Table.Name, col.Name), Hint: "The table is not what the plan loads: change it, or drop it and load it anew with --reload " + l.Source + "."}
 		}
 		if err := storable(native, col.Type); err != nil {
 			return &connectors.Error{Class: connectors.Schema, Err: fmt.Errorf("column %s.%s: %w", l.Table.Name, col.Name, err), Hint: "Change the column, or its `type` in the spec."}

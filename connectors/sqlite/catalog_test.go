@@ -136,7 +136,7 @@ func TestFileLeftInTheMiddleOfACommitIsReadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer plain.close()
-	wantClass(t, plain.exec(ctx, "SELECT count(*) FROM t"), connectors.Permission)
+	wantClass(t, plain.exec(ctx, "SELECT count(*) FROM t"), connectors.Denied)
 	cat, err := localCatalog(ctx, killed, 0)
 	if err != nil || len(cat.Tables) != 1 || cat.Tables[0].Stats.Rows != 100 {
 		t.Errorf("got %+v, %v; want the one table that was committed, with its 100 rows", cat, err)

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"strings"
+	"syscall"
 
 	"penstock/connectors"
 )
@@ -97,7 +99,7 @@ func (t *target) Claim(ctx context.Context, o connectors.Owner) (connectors.Clai
 		case errors.Is(err, errLocked):
 			return connectors.Claim{}, t.held(held)
 		case err != nil:
-			return connectors.Claim{}, t.claiming(&connectors.Error{Class: connectors.Permission, Err: err, Hint: "The folder of the database file must be writable: the claim is a file beside it."})
+			return connectors.Claim{}, t.claiming(lockFailed(err))
 		}
 		t.lock = l
 	}
@@ -108,6 +110,18 @@ func (t *target) Claim(ctx context.Context, o connectors.Owner) (connectors.Clai
 	}
 	failpoint("claim.after")
 	return connectors.Claim{Epoch: t.epoch}, nil
+}
+
+// lockFailed classes an error of the lock file.
+func lockFailed(err error) error {
+	e := &connectors.Error{Class: connectors.Fatal, Err: err, Hint: "The claim is a file beside the database file."}
+	switch {
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		e.Class, e.Hint = connectors.Denied, "The folder of the database file must be writable: the claim is a file beside it."
+	case errors.Is(err, syscall.ENOSPC):
+		e.Class, e.Hint = connectors.Full, "Free space on the disk that holds the file, then run again."
+	}
+	return e
 }
 
 func (t *target) raise(ctx context.Context, owner string) error {

@@ -60,7 +60,24 @@ func openConn(path string, a access, busy time.Duration) (*conn, error) {
 		return nil, err
 	}
 	lite.Xsqlite3_busy_timeout(c.tls, c.db, int32(busySlice/time.Millisecond))
+	// SQLite takes a quoted name that is no column for a text, so that a column
+	// which is gone would read as its own name in every row.
+	if rc := c.configure(lite.SQLITE_DBCONFIG_DQS_DML, 0); rc != lite.SQLITE_OK {
+		err := c.failure(rc, "open")
+		c.close()
+		return nil, err
+	}
 	return c, nil
+}
+
+// configure switches one of a connection's options.
+func (c *conn) configure(op, to int32) int32 {
+	args := libc.NewVaList(to, uintptr(0))
+	if args == 0 {
+		return lite.SQLITE_NOMEM
+	}
+	defer libc.Xfree(c.tls, args)
+	return lite.Xsqlite3_db_config(c.tls, c.db, op, args)
 }
 
 // openReader opens a file for reading. A process that was killed in the middle
@@ -99,6 +116,18 @@ func checkFile(path string, a access) error {
 		return openError(path, "there is no such file", "Check `path`: it is relative to the spec's folder.")
 	}
 	return nil // SQLite says what it is
+}
+
+// moved reports that the file was deleted or renamed since it was opened.
+func (c *conn) moved() bool {
+	*(*int32)(ptr(c.out)) = 0
+	rc := lite.Xsqlite3_file_control(c.tls, c.db, 0, lite.SQLITE_FCNTL_HAS_MOVED, c.out)
+	return rc == lite.SQLITE_OK && *(*int32)(ptr(c.out)) != 0
+}
+
+// gone is the error of a file that is not where it was.
+func gone(path string) error {
+	return openError(path, "the file was deleted, moved or replaced while it was being loaded: what went into it is not in the file of this name", "Run again: the load begins in the file that is there now.")
 }
 
 func (c *conn) outPointer() uintptr { return *(*uintptr)(ptr(c.out)) }

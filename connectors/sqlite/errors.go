@@ -36,6 +36,9 @@ func (c *conn) failure(rc int32, sql string) error {
 // classify says what the engine may do about a result code, and what the
 // operator should.
 func classify(rc int32) (connectors.Class, string) {
+	if rc == lite.SQLITE_READONLY_DBMOVED {
+		return connectors.Fatal, "The file was deleted, moved or replaced while it was in use. Run again: the load begins in the file that is there now."
+	}
 	switch rc & 0xff {
 	case lite.SQLITE_BUSY, lite.SQLITE_LOCKED, lite.SQLITE_PROTOCOL:
 		return connectors.Transient, "Another process holds the file's lock for longer than `busy_timeout`: end it, or raise `busy_timeout`."
@@ -46,11 +49,11 @@ func classify(rc int32) (connectors.Class, string) {
 	case lite.SQLITE_CONSTRAINT, lite.SQLITE_MISMATCH, lite.SQLITE_TOOBIG:
 		return connectors.Data, ""
 	case lite.SQLITE_READONLY:
-		return connectors.Permission, "Make the file, its folder and its -journal or -wal file writable for this user."
+		return connectors.Denied, "Make the file, its folder and its -journal or -wal file writable for this user."
 	case lite.SQLITE_PERM, lite.SQLITE_AUTH:
-		return connectors.Permission, "Check the rights of this user on the file and its folder."
+		return connectors.Denied, "Check the rights of this user on the file and its folder."
 	case lite.SQLITE_CANTOPEN:
-		return connectors.Permission, "Check that the file and its folder may be read and written by this user."
+		return connectors.Denied, "Check that the file and its folder may be read and written by this user."
 	case lite.SQLITE_NOTADB:
 		return connectors.Fatal, "The file is something else: check `path`."
 	case lite.SQLITE_CORRUPT:

@@ -82,14 +82,14 @@ func TestFullDiskIsClassFullAndLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestWritingWithoutPermissionIsClassPermission(t *testing.T) {
+func TestWritingWithoutPermissionIsClassDenied(t *testing.T) {
 	path := makeFile(t, "CREATE TABLE t (v INTEGER)")
 	c, err := openConn(path, readOnly, timeout(0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.close()
-	wantClass(t, c.exec(context.Background(), "INSERT INTO t VALUES (1)"), connectors.Permission)
+	wantClass(t, c.exec(context.Background(), "INSERT INTO t VALUES (1)"), connectors.Denied)
 }
 
 func TestDuplicateKeyIsClassDataAndTheChunkGoesOn(t *testing.T) {

@@ -62,13 +62,14 @@ func (explainer) Insert(t connectors.Load) []connectors.Statement {
 	}
 }
 
-// insertRow is the loading statement with one row.
+// insertRow is the loading statement with one row. OR ABORT: a table may say
+// that conflicting rows are ignored or replaced, which would lose them unseen.
 func insertRow(t connectors.Load) string {
 	names := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
 		names[i] = c.Name
 	}
-	return fmt.Sprintf("INSERT INTO %s (%s) VALUES %s", quote(t.Table.Name), quoteList(names), tuple(len(names)))
+	return fmt.Sprintf("INSERT OR ABORT INTO %s (%s) VALUES %s", quote(t.Table.Name), quoteList(names), tuple(len(names)))
 }
 
 func tuple(n int) string { return "(" + strings.TrimSuffix(strings.Repeat("?, ", n), ", ") + ")" }

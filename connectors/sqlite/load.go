@@ -30,7 +30,7 @@ func openTarget(_ context.Context, config any, env connectors.Env) (connectors.T
 	if p := checkPath(c.Path); p != nil {
 		return nil, openError(c.Path, p[0].Detail, "")
 	}
-	return &target{path: resolve(env, c.Path), config: c, env: env}, nil
+	return &target{path: place(env, c.Path), config: c, env: env}, nil
 }
 
 // connect opens the target's own connection to a file that exists. t.mu is held.
@@ -92,6 +92,9 @@ func (t *target) Finish(ctx context.Context, l connectors.Load) error {
 	err = c.write(ctx, func() error {
 		if err := t.fence(ctx, c); err != nil {
 			return err
+		}
+		if c.moved() {
+			return gone(t.path)
 		}
 		state, pending := "", int64(0)
 		if _, err := c.query(ctx, "SELECT state FROM penstock_table WHERE pipeline = ? AND name = ?", []any{t.env.Pipeline, l.Source}, func(s *stmt) error { state = s.text(0); return nil }); err != nil {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 
 	"penstock/connectors"
-
-	lite "modernc.org/sqlite/lib"
 )
 
 // scriptTable remembers which of a spec's own statements ran, and for which
@@ -21,7 +19,7 @@ const scriptTable = `CREATE TABLE IF NOT EXISTS penstock_script (
 )`
 
 const (
-	selectScript = "SELECT 1 FROM penstock_script WHERE pipeline = ? AND name = ? AND generation >= ?"
+	selectScript = "SELECT 1 FROM penstock_script WHERE pipeline = ? AND name = ? AND generation = ?"
 	upsertScript = `INSERT INTO penstock_script (pipeline, name, generation, updated_at) VALUES (?, ?, ?, ?)
 ON CONFLICT (pipeline, name) DO UPDATE SET generation = excluded.generation, updated_at = excluded.updated_at`
 )
@@ -50,7 +48,7 @@ func (t *target) Script(ctx context.Context, s connectors.Script) error {
 			if err := c.exec(ctx, text); err != nil {
 				return ofScript(i, err)
 			}
-			if lite.Xsqlite3_get_autocommit(c.tls, c.db) != 0 {
+			if !c.inTransaction() {
 				return fmt.Errorf("statement %d, %q, ended the transaction; leave BEGIN, COMMIT and ROLLBACK out", i+1, text)
 			}
 		}

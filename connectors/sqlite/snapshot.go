@@ -92,7 +92,7 @@ func (s *source) beginTogether(ctx context.Context, all []*conn) error {
 			return beginReads(ctx, all)
 		}
 	}
-	if connectors.ClassOf(err) != connectors.Permission {
+	if connectors.ClassOf(err) != connectors.Denied {
 		return err
 	}
 	return beginWatched(ctx, s.path, s.busy, all)

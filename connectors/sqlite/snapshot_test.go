@@ -226,9 +226,12 @@ func TestReadersOfAFileThatCantBeWrittenSeeOneState(t *testing.T) {
 func TestMissingSourceFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "none.db")
-	cat, err := Definition().Source.Local(context.Background(), &SourceConfig{Path: "none.db"}, connectors.Env{Dir: dir})
+	if _, err := Definition().Source.Local(context.Background(), &SourceConfig{Path: "none.db"}, connectors.Env{Dir: dir}); err == nil || !strings.Contains(err.Error(), "no file none.db") {
+		t.Errorf("offline: got %v, want an error that says there is no file", err)
+	}
+	cat, err := Definition().Target.Local(context.Background(), &TargetConfig{Path: "none.db"}, connectors.Env{Dir: dir})
 	if err != nil || len(cat.Tables) != 0 {
-		t.Errorf("offline: got %v, %v; want an empty catalog", cat, err)
+		t.Errorf("as a target: got %v, %v; want an empty catalog", cat, err)
 	}
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Error("looking at a missing file created it")

@@ -11,6 +11,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -24,13 +25,13 @@ const Kind = "sqlite"
 
 // SourceConfig is a `source "sqlite"` block.
 type SourceConfig struct {
-	Path        string        `json:"path" spec:"path,required" doc:"the database file, relative to the spec's folder"`
+	Path        string        `json:"path" spec:"path,required" doc:"the database file, relative to the folder of the spec, or of the plan file that is run"`
 	BusyTimeout time.Duration `json:"busy_timeout" spec:"busy_timeout" default:"30s" doc:"how long to wait for a lock that another process holds"`
 }
 
 // TargetConfig is a `target "sqlite"` block.
 type TargetConfig struct {
-	Path        string        `json:"path" spec:"path,required" doc:"the database file, relative to the spec's folder; created when it is missing"`
+	Path        string        `json:"path" spec:"path,required" doc:"the database file, relative to the folder of the spec, or of the plan file that is run; created when it is missing"`
 	BusyTimeout time.Duration `json:"busy_timeout" spec:"busy_timeout" default:"30s" doc:"how long to wait for a lock that another process holds"`
 }
 
@@ -44,9 +45,14 @@ func Definition() *connectors.Definition {
 			Config: func() any { return &SourceConfig{} },
 			Check:  func(config any) []connectors.Problem { return checkPath(config.(*SourceConfig).Path) },
 			Splits: splits,
+			Place:  func(config any, env connectors.Env) string { return place(env, config.(*SourceConfig).Path) },
 			Local: func(ctx context.Context, config any, env connectors.Env) (*schema.Catalog, error) {
 				c := config.(*SourceConfig)
-				return localCatalog(ctx, resolve(env, c.Path), c.BusyTimeout)
+				path := resolve(env, c.Path)
+				if _, err := os.Stat(path); err != nil {
+					return nil, fmt.Errorf("there is no file %s to read: `path` is relative to the spec's folder. Where the file is elsewhere, record its catalog and name it with `catalog`", c.Path)
+				}
+				return localCatalog(ctx, path, c.BusyTimeout)
 			},
 			Explain: explainer{},
 			Open:    openSource,
@@ -65,6 +71,8 @@ func Definition() *connectors.Definition {
 			},
 			SplitName: splitName,
 			Storable:  storable,
+			Remark:    remark,
+			Place:     func(config any, env connectors.Env) string { return place(env, config.(*TargetConfig).Path) },
 			Local: func(ctx context.Context, config any, env connectors.Env) (*schema.Catalog, error) {
 				c := config.(*TargetConfig)
 				return localCatalog(ctx, resolve(env, c.Path), c.BusyTimeout)
@@ -87,6 +95,18 @@ func checkPath(path string) []connectors.Problem {
 		return []connectors.Problem{{Path: "path", Detail: "an in-memory database ends with the connection that made it: write the path of a file"}}
 	}
 	return nil
+}
+
+// place is one text for one file, through links.
+func place(env connectors.Env, path string) string {
+	p := resolve(env, path)
+	if real, err := filepath.EvalSymlinks(p); err == nil {
+		p = real
+	}
+	if abs, err := filepath.Abs(p); err == nil {
+		p = abs
+	}
+	return p
 }
 
 func resolve(env connectors.Env, path string) string {

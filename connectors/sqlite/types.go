@@ -198,3 +198,14 @@ func storable(native string, t schema.Type) error {
 	}
 	return nil
 }
+
+// remark tells what becomes of numbers that are kept as text.
+func remark(native string, t schema.Type) string {
+	if t.Kind != schema.Decimal || affinityOf(native) != affinityText {
+		return ""
+	}
+	if t.Precision >= 1 && t.Precision <= 15 {
+		return fmt.Sprintf("kept as text, which SQLite compares and sorts as text; type = %q makes it a number", fmt.Sprintf("NUMERIC(%d,%d)", t.Precision, t.Scale))
+	}
+	return "kept as text, digit for digit, which SQLite compares and sorts as text"
+}

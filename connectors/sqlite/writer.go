@@ -115,6 +115,10 @@ func (w *writer) Begin(ctx context.Context, m connectors.Marker) (bool, error) {
 		return false, w.at(m, err)
 	}
 	w.open, w.rows = true, 0
+	// In WAL mode SQLite goes on writing to a file that has lost its name.
+	if w.c.moved() {
+		return false, errors.Join(w.at(m, gone(w.t.path)), w.Abort())
+	}
 	state, epoch := "", int64(0)
 	if _, err := w.marker.run(ctx, []any{w.t.env.Pipeline, m.Table, m.Generation, m.Chunk}, func(s *stmt) error {
 		state, epoch = s.text(0), s.int(1)
@@ -202,7 +206,12 @@ func (w *writer) insert(s insert, b *batch.Batch, sel batch.Selection, k int) er
 		lite.Xsqlite3_reset(w.c.tls, s.p)
 		return err
 	}
+	put := lite.Xsqlite3_changes64(w.c.tls, w.c.db)
 	lite.Xsqlite3_reset(w.c.tls, s.p)
+	if put != int64(s.rows) {
+		return &connectors.Error{Class: connectors.Mismatch, Err: fmt.Errorf("%d rows were sent in one statement and %d went in", s.rows, put),
+			Hint: "A trigger of the table leaves rows out: drop it for the load."}
+	}
 	return nil
 }
 

@@ -36,7 +36,7 @@ func Definition() *connectors.Definition {
 		Source: &connectors.SourceDef{
 			Config:       func() any { return &Config{} },
 			Check:        check,
-			Capabilities: connectors.SourceCapabilities{Durable: true},
+			Capabilities: connectors.SourceCapabilities{Durable: true, Frozen: true},
 			Splits:       splits,
 			Local:        local,
 			Explain:      explainer{},

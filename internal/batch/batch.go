@@ -36,6 +36,7 @@ type Batch struct {
 	Columns []*Column
 
 	own    []*Column
+	wide   []*Column // of own, those of texts and octets
 	pool   *Pool
 	parent *Batch
 	origin Origin
@@ -116,10 +117,13 @@ func (p *Pool) Builder() *Builder {
 		b = &Batch{own: make([]*Column, len(p.types))}
 		for i, t := range p.types {
 			b.own[i] = NewColumn(t)
+			if b.own[i].store == schema.StoreBytes {
+				b.wide = append(b.wide, b.own[i])
+			}
 		}
 	}
 	b.pool = p
-	return &Builder{b: b, limits: p.limits}
+	return &Builder{b: b, limits: p.limits, wide: b.wide}
 }
 
 // maxKept is how many idle batches a pool keeps; more are left to the garbage
@@ -139,11 +143,12 @@ func (p *Pool) put(b *Batch) {
 	p.mu.Unlock()
 }
 
-// Builder fills a batch. A reader appends one value to each column, then calls
-// EndRow; or appends whole columns and calls Grew on each.
+// Builder fills a batch. A reader appends one value to each column for a row;
+// or it appends whole columns to their slices and calls Grew on each.
 type Builder struct {
 	b      *Batch
 	limits Limits
+	wide   []*Column // those of texts and octets
 }
 
 // Column is column i, to append to.
@@ -170,8 +175,28 @@ func (b *Builder) AddRows(n int) { b.b.Rows += n }
 // Full reports whether another row should go into the next batch.
 func (b *Builder) Full() bool {
 	n := b.Rows()
-	// Summing sizes costs more than a row: the byte limit is looked at every 64th row.
-	return n >= b.limits.Rows || n&63 == 0 && n > 0 && b.size() >= b.limits.Bytes
+	if n >= b.limits.Rows {
+		return true
+	}
+	// Texts and octets can be of any size, so each row looks at theirs; summing
+	// all sizes costs more than a row and is done every 64th.
+	for _, c := range b.wide {
+		if len(c.Data) >= b.limits.Bytes {
+			return true
+		}
+	}
+	return n&63 == 0 && n > 0 && b.size() >= b.limits.Bytes
+}
+
+// Err says that a value did not fit into a batch at all. A builder with an
+// error is discarded: its rows are not what was read.
+func (b *Builder) Err() error {
+	for i, c := range b.wide {
+		if c.overflow {
+			return fmt.Errorf("a value of text or octet column %d is too long: a batch holds 2 GiB of them", i+1)
+		}
+	}
+	return nil
 }
 
 func (b *Builder) size() int {

@@ -2,6 +2,7 @@ package batch
 
 import (
 	"fmt"
+	"math"
 
 	"penstock/internal/schema"
 
@@ -27,6 +28,9 @@ type Column struct {
 	store schema.Storage
 	rows  int
 	spare Bitmap // memory of Valid, kept while there are no NULLs
+	// overflow is set when a value had no room under an offset of 31 bits; the
+	// column then holds an empty one in its place.
+	overflow bool
 }
 
 // NewColumn returns an empty column that can be appended to.
@@ -63,7 +67,7 @@ func (c *Column) Reset() {
 	if c.store == schema.StoreBytes {
 		c.Offsets = append(c.Offsets, 0)
 	}
-	c.rows = 0
+	c.rows, c.overflow = 0, false
 }
 
 // AppendNull appends a NULL.
@@ -154,6 +158,9 @@ func (c *Column) AppendDecimal(v decimal128.Num) { c.Decimals = append(c.Decimal
 
 // AppendBytes appends a copy of v to a StoreBytes column.
 func (c *Column) AppendBytes(v []byte) {
+	if len(v) > math.MaxInt32-len(c.Data) {
+		c.overflow, v = true, nil
+	}
 	c.Data = append(c.Data, v...)
 	c.Offsets = append(c.Offsets, int32(len(c.Data)))
 	c.appended()
@@ -161,6 +168,9 @@ func (c *Column) AppendBytes(v []byte) {
 
 // AppendString appends to a StoreBytes column.
 func (c *Column) AppendString(v string) {
+	if len(v) > math.MaxInt32-len(c.Data) {
+		c.overflow, v = true, ""
+	}
 	c.Data = append(c.Data, v...)
 	c.Offsets = append(c.Offsets, int32(len(c.Data)))
 	c.appended()

@@ -71,7 +71,7 @@ var langCodes = []Doc{
   path = "in.db"
 }`},
 	{Code: HCLOneLine, Title: "More than one setting on one line",
-		Meaning: "HCL allows one setting in a block that is written on one line. Those who come from YAML or JSON put more there.",
+		Meaning: "HCL allows one setting, and no block, in a block that is written on one line. Put the braces on lines of their own.",
 		Bad:     `variable "x" { type = string, sensitive = true }`,
 		Good: `variable "x" {
   type      = string
@@ -121,7 +121,7 @@ locals: {a: 1}`},
   b: &b 1
   c: *b`},
 	{Code: AmbiguousNumber, Title: "Ambiguous number",
-		Meaning: "Readers of YAML disagree on numbers such as 0x1F, 1_000, 012 and .inf. Write plain decimal numbers; quote what is a text.",
+		Meaning: "Readers of YAML disagree on numbers such as 0x1F, 1_000, 012 and .inf, and HCL ends a number at the _ or comma between its digits. Write plain decimal numbers; quote what is a text.",
 		Bad: `locals:
   a: 012`,
 		Good: `locals:
@@ -325,7 +325,7 @@ locals {
   a    = local.host
 }`},
 	{Code: UnknownName, Title: "Unknown name in an expression",
-		Meaning: "Expressions know var.name and local.name, and in to also table.schema and table.name. A word without quotes is a name, not a text.",
+		Meaning: "Expressions know var.name and local.name, and in to also table.schema and table.name. A word without quotes is a name, not a text, and a row expression (filter, value) stands in quotes as a whole.",
 		Bad: `pipeline "p" {
   mode = snapshot
 }`,

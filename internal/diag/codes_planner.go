@@ -26,6 +26,7 @@ const (
 	TargetGenerated    Code = "PEN0428"
 
 	TwoTablesOneTarget Code = "PEN0501"
+	OnePlace           Code = "PEN0502"
 	NoKey              Code = "PEN0510"
 	NullableKey        Code = "PEN0511"
 	KeyDropped         Code = "PEN0512"
@@ -58,7 +59,7 @@ var plannerCodes = []Doc{
 		"The source's catalog has no table of this name. Names match exactly, else without regard to case when that is unique. If the table is new, record the catalog again.",
 		`table "SCOTT.BIG_TABEL" {}`, `table "SCOTT.BIG_TABLE" {}`},
 	{NoCatalog, "Source has no catalog",
-		"A plan is made without connecting, so it needs the source's tables from a checked-in catalog file. Name one with `catalog`, or use `penstock run`, which reads the live catalog.",
+		"A plan is made without connecting, so it needs the source's tables from a checked-in catalog file. Name one with `catalog`.",
 		`source "oracle" "erp" { host = "ora1" }`, "source \"oracle\" \"erp\" {\n  host    = \"ora1\"\n  catalog = \"catalog/erp.json\"\n}"},
 	{BadCatalog, "Catalog can't be read",
 		"The catalog file is missing, is no catalog, or was recorded from another kind of endpoint. The path is relative to the spec's folder.",
@@ -121,6 +122,9 @@ var plannerCodes = []Doc{
 	{TwoTablesOneTarget, "Two tables write to one target",
 		"Rows of two source tables in one target table could not be told apart when one of them is loaded again. Give each its own target.",
 		"table \"APP.A\" { to = \"public.a\" }\ntable \"APP.B\" { to = \"public.a\" }", "table \"APP.A\" { to = \"public.a\" }\ntable \"APP.B\" { to = \"public.b\" }"},
+	{OnePlace, "Source and target are one place",
+		"The pipeline would load into the database that it reads. The load would wait for its own readers, and emptying a table would take what is to be read. Load into another database.",
+		"source \"sqlite\" \"in\" { path = \"shop.db\" }\ntarget \"sqlite\" \"out\" { path = \"shop.db\" }", "source \"sqlite\" \"in\" { path = \"shop.db\" }\ntarget \"sqlite\" \"out\" { path = \"copy.db\" }"},
 	{NoKey, "No key for changes",
 		"Changes find their rows by key, and the table has no primary key and no unique key of NOT NULL columns. Name one with `key`, or keep every change as a row with `changes = \"append\"`.",
 		`table "APP.LOG" {}`, `table "APP.LOG" { key = ["LOG_ID"] }`},

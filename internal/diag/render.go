@@ -13,8 +13,12 @@ import (
 // MaxText is how many diagnostics the text form shows.
 const MaxText = 50
 
-// textWidth is where prose is wrapped.
-const textWidth = 90
+// textWidth is where prose is wrapped, behind its indent; minTextWidth is what
+// narrow terminals get.
+const (
+	textWidth    = 90
+	minTextWidth = 40
+)
 
 // Write prints diagnostics as a compiler does: what is wrong, the place, the
 // bytes underlined, why, what to write instead. files are the files' bytes by
@@ -22,13 +26,19 @@ const textWidth = 90
 // without its line. At most MaxText are printed, errors before warnings when
 // some have to be left out, and the rest is counted.
 func Write(w io.Writer, l List, files map[string][]byte, color bool) error {
+	return WriteWithin(w, l, files, color, 0)
+}
+
+// WriteWithin is Write for a terminal of so many columns: its prose is wrapped
+// there, lines of files are not. 0 is as wide as Write.
+func WriteWithin(w io.Writer, l List, files map[string][]byte, color bool, columns int) error {
 	l = l.Sorted()
 	rest := List(nil)
 	if len(l) > MaxText {
 		slices.SortStableFunc(l, func(a, b Diagnostic) int { return int(a.Severity) - int(b.Severity) })
 		l, rest = l[:MaxText], l[MaxText:]
 	}
-	p := printer{files: files, style: plainStyle}
+	p := printer{files: files, style: plainStyle, columns: columns}
 	if color {
 		p.style = colorStyle
 	}
@@ -90,9 +100,10 @@ func (s style) severity(v Severity) string {
 }
 
 type printer struct {
-	b     strings.Builder
-	files map[string][]byte
-	style style
+	columns int // of the terminal; 0: not known
+	b       strings.Builder
+	files   map[string][]byte
+	style   style
 }
 
 func (p *printer) paint(color, text string) string {
@@ -175,6 +186,10 @@ func (p *printer) lines(margin int, lines []shown, color string, mark rune, labe
 
 // wrapped prints prose; rest is what later lines begin with.
 func (p *printer) wrapped(first, rest, text string) {
+	width := textWidth
+	if p.columns > 0 {
+		width = min(textWidth, max(minTextWidth, p.columns-runewidth.StringWidth(rest)))
+	}
 	start := first
 	for _, para := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
 		col := 0
@@ -183,7 +198,7 @@ func (p *printer) wrapped(first, rest, text string) {
 			n := runewidth.StringWidth(word)
 			switch {
 			case i == 0:
-			case col+1+n > textWidth:
+			case col+1+n > width:
 				p.b.WriteString("\n" + rest)
 				col = 0
 			default:

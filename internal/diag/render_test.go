@@ -69,6 +69,23 @@ error[PEN0301]: Unknown column in filter
 	}
 }
 
+func TestProseEndsWithinTheTerminal(t *testing.T) {
+	l := List{{Code: UnknownBlock, Severity: Error, Summary: "s", Detail: strings.Repeat("word ", 60)}}
+	for _, columns := range []int{50, 80, 200} {
+		var b strings.Builder
+		if err := WriteWithin(&b, l, nil, false, columns); err != nil {
+			t.Fatal(err)
+		}
+		longest := 0
+		for _, line := range strings.Split(b.String(), "\n") {
+			longest = max(longest, len(line))
+		}
+		if want := min(columns, textWidth+10); longest > want || longest < want-14 {
+			t.Errorf("%d columns: the longest line has %d in\n%s", columns, longest, b.String())
+		}
+	}
+}
+
 // Underlines stand below what they mean, whatever the width of what is before.
 func TestUnderlineFitsTabsAndWideCharacters(t *testing.T) {
 	for _, c := range []struct{ src, of, want string }{

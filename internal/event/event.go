@@ -20,34 +20,12 @@ func (f SinkFunc) Emit(e Event) { f(e) }
 // Discard is a sink that drops events.
 var Discard Sink = SinkFunc(func(Event) {})
 
-// Tee is a sink that passes each event to all sinks, in order.
-func Tee(sinks ...Sink) Sink {
-	return SinkFunc(func(e Event) {
-		for _, s := range sinks {
-			s.Emit(e)
-		}
-	})
-}
-
 // PipelineStarted comes when a pipeline is claimed and its state is read.
 type PipelineStarted struct {
 	Pipeline string `json:"pipeline"`
 	Epoch    int64  `json:"epoch"`
 	Tables   int    `json:"tables"`
 	Resumed  bool   `json:"resumed"` // an earlier run left something unfinished
-}
-
-// StageStarted comes when a stage begins.
-type StageStarted struct {
-	Pipeline string `json:"pipeline"`
-	Stage    string `json:"stage"`
-}
-
-// StageFinished comes when a stage has ended without an error.
-type StageFinished struct {
-	Pipeline string        `json:"pipeline"`
-	Stage    string        `json:"stage"`
-	Took     time.Duration `json:"took_ns"`
 }
 
 // TableStarted comes when a table's edges are fixed and before its first chunk.
@@ -119,8 +97,6 @@ type PipelineFinished struct {
 }
 
 func (PipelineStarted) Name() string  { return "pipeline_started" }
-func (StageStarted) Name() string     { return "stage_started" }
-func (StageFinished) Name() string    { return "stage_finished" }
 func (TableStarted) Name() string     { return "table_started" }
 func (ChunkRead) Name() string        { return "chunk_read" }
 func (ChunkCommitted) Name() string   { return "chunk_committed" }

@@ -54,4 +54,7 @@ func TestTallyCountsOnlyWhatIsCommitted(t *testing.T) {
 	if got := y.Tables(); len(got) != 1 || !got[0].Loaded {
 		t.Errorf("tables are %+v", got)
 	}
+	if got := y.Total().Rate(now.Add(time.Hour)); got != 50 {
+		t.Errorf("an hour after the end the rate is %f, want 50 as at the end", got)
+	}
 }

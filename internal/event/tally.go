@@ -27,7 +27,8 @@ type TableTally struct {
 	Chunks, Done    int
 	Retries         int
 	Loaded          bool
-	Started         time.Time
+	Started         time.Time // when its first row was read; until then, when its edges were fixed
+	Ended           time.Time // when it was loaded; its rate stands still from then on
 }
 
 // Add takes an event that happened at the given time.
@@ -40,6 +41,9 @@ func (t *Tally) Add(at time.Time, e Event) {
 		x.Expected, x.Chunks, x.Done, x.Before, x.Started = e.Expected, e.Chunks, e.Done, e.Rows, at
 	case ChunkRead:
 		x := t.table(e.Pipeline, e.Table)
+		if x.Read == 0 {
+			x.Started = at // time spent waiting for its turn is no part of its rate
+		}
 		x.Read += e.Read
 		x.Filtered += e.Filtered
 		x.Bytes += e.Bytes
@@ -52,7 +56,8 @@ func (t *Tally) Add(at time.Time, e Event) {
 	case Retrying:
 		t.table(e.Pipeline, e.Table).Retries++
 	case TableLoaded:
-		t.table(e.Pipeline, e.Table).Loaded = true
+		x := t.table(e.Pipeline, e.Table)
+		x.Loaded, x.Ended = true, at
 	}
 }
 
@@ -81,9 +86,10 @@ func (t *Tally) Tables() []TableTally {
 	return out
 }
 
-// Total is the sum over tables; Started is the earliest.
+// Total is the sum over tables; Started is the earliest. It is loaded when all
+// that this run has begun are.
 func (t *Tally) Total() TableTally {
-	var sum TableTally
+	sum := TableTally{Loaded: true}
 	for _, x := range t.Tables() {
 		sum.Expected += x.Expected
 		sum.Read += x.Read
@@ -99,12 +105,19 @@ func (t *Tally) Total() TableTally {
 		if !x.Started.IsZero() && (sum.Started.IsZero() || x.Started.Before(sum.Started)) {
 			sum.Started = x.Started
 		}
+		if x.Ended.After(sum.Ended) {
+			sum.Ended = x.Ended
+		}
+		sum.Loaded = sum.Loaded && x.Loaded
 	}
 	return sum
 }
 
-// Rate is rows committed per second since the start.
+// Rate is rows committed per second since the start, until all is loaded.
 func (x TableTally) Rate(now time.Time) float64 {
+	if x.Loaded {
+		now = x.Ended
+	}
 	d := now.Sub(x.Started).Seconds()
 	if x.Started.IsZero() || d <= 0 {
 		return 0
@@ -113,10 +126,10 @@ func (x TableTally) Rate(now time.Time) float64 {
 }
 
 // ETA is how long the rest takes at the rate so far; ok is false while nothing
-// is known to reckon with.
+// is known to reckon with, and when there is no rest.
 func (x TableTally) ETA(now time.Time) (d time.Duration, ok bool) {
 	r := x.Rate(now)
-	if r <= 0 || x.Expected <= 0 || x.Committed > x.Expected {
+	if r <= 0 || x.Expected <= 0 || x.Committed >= x.Expected {
 		return 0, false
 	}
 	return time.Duration(float64(x.Expected-x.Committed) / r * float64(time.Second)), true

@@ -92,6 +92,9 @@ func (c *checker) junction(n *ast.BinaryNode, k kind, a, b *node) *node {
 		c.problemAt(from, to, diag.RowOperand, "Operand of the wrong kind", "|| means or; texts are joined with +.").Fix = "+"
 		return nil
 	}
+	if n.Operator == "||" && c.joined(n, a, b) {
+		return nil
+	}
 	ok := true
 	for i, x := range []*node{a, b} {
 		if x.typ.Kind != schema.Bool {
@@ -103,6 +106,25 @@ func (c *checker) junction(n *ast.BinaryNode, k kind, a, b *node) *node {
 		return nil
 	}
 	return &node{kind: k, typ: schema.Of(schema.Bool), null: a.null || b.null, args: []*node{a, b}}
+}
+
+// joined reports a text and a number with SQL's || between them.
+func (c *checker) joined(n *ast.BinaryNode, a, b *node) bool {
+	text, number := schema.Text, func(x *node) bool { return x.typ.IsNumber() }
+	if !(a.typ.Kind == text && number(b)) && !(number(a) && b.typ.Kind == text) {
+		return false
+	}
+	from, to := c.span(n)
+	op, end := c.bytes(n.Location())
+	left, right := strings.TrimSpace(c.source.text[from:op]), strings.TrimSpace(c.source.text[end:to])
+	if number(a) {
+		left = "string(" + left + ")"
+	} else {
+		right = "string(" + right + ")"
+	}
+	p := c.problem(n, diag.RowOperand, "Operand of the wrong kind", "|| means or. Texts are joined with +, and string() makes text of a number.")
+	p.Fix = left + " + " + right
+	return true
 }
 
 func (c *checker) compare(n *ast.BinaryNode, a, b *node) *node {
@@ -159,6 +181,9 @@ func (c *checker) mismatch(at, left, right ast.Node, a, b *node) {
 	p := c.problem(at, diag.RowMismatch, summary, "")
 	for i, x := range []*node{a, b} {
 		other := []*node{b, a}[i]
+		if c.bareDate(p, []ast.Node{left, right}[i], x, other) {
+			return
+		}
 		switch {
 		case x.kind == kConst && x.typ.Kind == schema.Text && findColumn(c.columns, x.lit.s).n == 1:
 			p.Detail = fmt.Sprintf("%s in quotes is text; the column is written without them.", x.text)
@@ -177,6 +202,28 @@ func (c *checker) mismatch(at, left, right ast.Node, a, b *node) {
 		}
 	}
 	p.Detail = fmt.Sprintf("%s is %s, %s is %s. Nothing is converted silently: use int(), float() or string().", show(a), a.typ, show(b), b.typ)
+}
+
+var dateDigits = regexp.MustCompile(`^([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})$`)
+
+// bareDate tells of a date without quotes, which reads as two subtractions.
+func (c *checker) bareDate(p *Problem, at ast.Node, x, other *node) bool {
+	if k := other.typ.Kind; k != schema.Date && k != schema.Timestamp && k != schema.TimestampTZ || !x.typ.IsNumber() {
+		return false
+	}
+	from, to := c.span(at)
+	text := c.source.text[from:to]
+	m := dateDigits.FindStringSubmatch(text)
+	if m == nil {
+		return false
+	}
+	p.From, p.To = from, to
+	date := fmt.Sprintf("%s-%02s-%02s", m[1], m[2], m[3])
+	p.Detail = fmt.Sprintf("Without quotes %s is a subtraction of numbers: quote the date, as in '%s'.", text, date)
+	if _, ok := parseTemporal(other.typ.Kind, date); ok {
+		p.Fix = "'" + date + "'"
+	}
+	return true
 }
 
 // adapt turns a literal into the type of the other side: text into a date, a

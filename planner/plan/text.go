@@ -18,12 +18,17 @@ type TextOptions struct {
 	All bool
 	// Run is the command that carries the plan out: "penstock run spec.hcl".
 	Run string
+	// Width is where lines end, within 60 and 100 columns; 0 is 100.
+	Width int
 }
 
 // Text writes a plan for people: what goes where, in which order, what waits
 // for what, what it takes, and what only a run can tell.
 func Text(w io.Writer, p *Plan, o TextOptions) error {
-	t := &text{plan: p, options: o}
+	t := &text{plan: p, options: o, width: maxWidth}
+	if o.Width > 0 {
+		t.width = min(max(o.Width, minWidth), maxWidth)
+	}
 	for i := range p.Pipelines {
 		if i > 0 {
 			t.line(0, "")
@@ -39,12 +44,13 @@ func Text(w io.Writer, p *Plan, o TextOptions) error {
 type text struct {
 	plan    *Plan
 	options TextOptions
+	width   int
 	out     bytes.Buffer
 }
 
 func (t *text) pipeline(p *Pipeline) {
 	head := "pipeline " + p.Name
-	t.line(0, head+strings.Repeat(" ", max(2, width-len(head)-len(p.Mode)))+p.Mode)
+	t.line(0, head+strings.Repeat(" ", max(2, t.width-len(head)-len(p.Mode)))+p.Mode)
 	t.endpoint("from", p.Source)
 	t.endpoint("to", p.Target)
 	if p.Delivery != "" {
@@ -208,7 +214,7 @@ func (t *text) warnings() {
 		if len(on) > 1 {
 			at = fmt.Sprintf("%s and %d more", on[0], len(on)-1)
 		}
-		t.line(2, k.code+"  "+at+": "+k.summary)
+		t.hanging(2, k.code+"  ", at+": "+k.summary)
 		if k.detail != "" {
 			t.wrapped(11, k.detail)
 		}

@@ -61,7 +61,13 @@ func (t *text) mappings(lines []mapping) {
 	// One long expression must not push the others to the edge.
 	from, to = min(from, 40), min(to, 40)
 	for i, l := range lines {
-		t.line(6, strings.TrimRight(pad(l.from, from)+" -> "+pad(l.to, to)+"  "+l.decision, " "))
+		whole := strings.TrimRight(pad(l.from, from)+" -> "+pad(l.to, to)+"  "+l.decision, " ")
+		if 6+utf8.RuneCountInString(whole) <= t.width {
+			t.line(6, whole)
+		} else { // the decision goes below what it is about
+			t.hanging(6, l.from+" -> ", strings.TrimRight(l.to, " "))
+			t.wrapped(10, l.decision)
+		}
 		if l.reason != "" && (i+1 == len(lines) || lines[i+1].reason != l.reason) {
 			t.wrapped(10, l.reason)
 		}

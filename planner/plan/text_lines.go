@@ -5,9 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// width is where lines of the text form end: what a review page and a terminal
-// beside another window both show.
-const width = 100
+// Lines of the text form end where a review page does, or a terminal, unless it
+// is so narrow that statements would fall into words.
+const (
+	minWidth = 60
+	maxWidth = 100
+)
 
 // label is the room of a field's name.
 const label = 12
@@ -42,7 +45,7 @@ func (t *text) hanging(indent int, head, s string) {
 	empty := true
 	for _, w := range strings.Split(s, " ") { // blanks inside a statement are its own
 		n := utf8.RuneCountInString(w)
-		if !empty && used+1+n > width {
+		if !empty && used+1+n > t.width {
 			t.line(0, line)
 			line, used, empty, first = strings.Repeat(" ", under), under, true, false
 		}

@@ -54,7 +54,7 @@ func (t *text) stage(p *Pipeline, b *box, of map[string]*box) {
 	if n := len(b.stages); n > 1 {
 		title = fmt.Sprintf("%s to %s (%d)", s.ID, b.stages[n-1].Table, n)
 	}
-	t.line(4, fmt.Sprintf("%-3d%s", b.number, title))
+	t.hanging(4, fmt.Sprintf("%-3d", b.number), title)
 	var facts []string
 	if s := workers(s); s != "" {
 		facts = append(facts, s)
@@ -72,7 +72,7 @@ func (t *text) stage(p *Pipeline, b *box, of map[string]*box) {
 		facts = append(facts, "side by side with "+strings.Join(with, ", "))
 	}
 	if len(facts) > 0 {
-		t.line(7, strings.Join(facts, "; "))
+		t.wrapped(7, strings.Join(facts, "; "))
 	}
 	t.statements(s.Statements)
 	if s.NotBuilt && len(s.Statements) > 0 && s.Statements[0].Comment != "" {
@@ -80,7 +80,7 @@ func (t *text) stage(p *Pipeline, b *box, of map[string]*box) {
 	}
 	for i, l := range s.Loads {
 		if !t.options.All && i > 0 {
-			t.line(9, fmt.Sprintf("-- the same for the other %s, with their own names and columns", count(len(s.Loads)-1, "table")))
+			t.wrapped(9, fmt.Sprintf("-- the same for the other %s, with their own names and columns", count(len(s.Loads)-1, "table")))
 			break
 		}
 		if len(s.Loads) > 1 {

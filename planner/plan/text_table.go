@@ -54,12 +54,12 @@ func (t *text) table(p *Pipeline, g group) {
 		made = "created"
 	}
 	if n := len(g.tables); n == 1 {
-		t.line(2, fmt.Sprintf("table %s -> %s (%s)", x.Source, x.Target, made))
+		t.wrapped(2, fmt.Sprintf("table %s -> %s (%s)", x.Source, x.Target, made))
 	} else {
 		last := g.tables[n-1]
-		t.line(2, fmt.Sprintf("%d tables alike: %s to %s (%s)", n, x.Source, last.Source, made))
+		t.wrapped(2, fmt.Sprintf("%d tables alike: %s to %s (%s)", n, x.Source, last.Source, made))
 		for _, y := range g.tables {
-			t.line(4, fmt.Sprintf("%s -> %s%s", y.Source, y.Target, rows(y.Estimates)))
+			t.wrapped(4, fmt.Sprintf("%s -> %s%s", y.Source, y.Target, rows(y.Estimates)))
 		}
 	}
 	if e := x.Estimates; e != nil && len(g.tables) == 1 {
@@ -96,7 +96,14 @@ func rows(e *Estimates) string {
 	if e == nil {
 		return ""
 	}
-	return "   " + units.Count(e.Rows) + " rows"
+	return "   " + countRows(e.Rows)
+}
+
+func countRows(n int64) string {
+	if n == 1 {
+		return "1 row"
+	}
+	return units.Count(n) + " rows"
 }
 
 func estimate(e *Estimates) string {
@@ -151,11 +158,11 @@ func chunks(t *Table) string {
 	if t.Chunk.Restart == "range" {
 		s := "one, written in pieces in one transaction; restart unit: "
 		if t.Estimates != nil {
-			return s + units.Count(t.Estimates.Rows) + " rows"
+			return s + countRows(t.Estimates.Rows)
 		}
 		return s + "the whole table"
 	}
-	s := fmt.Sprintf("of up to %s rows, %s; restart unit: one chunk", units.Count(t.Chunk.Rows), about(t.Chunk.Rows*int64(t.Chunk.RowBytes)))
+	s := fmt.Sprintf("of up to %s, %s; restart unit: one chunk", countRows(t.Chunk.Rows), about(t.Chunk.Rows*int64(t.Chunk.RowBytes)))
 	if e := t.Estimates; e != nil && e.Chunks > 0 {
 		s = units.Count(e.Chunks) + " or more " + s
 	}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -98,29 +99,71 @@ func Decide(s *connectors.TableState, w Want) (Task, error) {
 	return t, nil
 }
 
-// difference names the fields of two JSON objects that are not equal.
+// difference names the fields of two JSON objects that are not equal. In a list
+// of things with names it says which of them.
 func difference(was, is string) []string {
-	a, b := object(was), object(is)
-	names := []string{}
-	for k := range a {
-		names = append(names, k)
-	}
-	for k := range b {
-		if _, ok := a[k]; !ok {
-			names = append(names, k)
-		}
-	}
-	slices.Sort(names)
-	out := []string{}
-	for _, k := range names {
-		if !reflect.DeepEqual(a[k], b[k]) {
-			out = append(out, fmt.Sprintf("%s was %s, is %s", k, short(a[k]), short(b[k])))
-		}
-	}
+	out := compare("", object(was), object(is), nil)
 	if len(out) == 0 {
 		out = append(out, "its digest")
 	}
 	return out
+}
+
+func compare(path string, was, is any, out []string) []string {
+	if reflect.DeepEqual(was, is) {
+		return out
+	}
+	a, aok := named(was)
+	b, bok := named(is)
+	if !aok || !bok {
+		return append(out, fmt.Sprintf("%s was %s, is %s", path, short(was), short(is)))
+	}
+	for _, k := range slices.Sorted(maps.Keys(a)) {
+		if _, ok := b[k]; !ok {
+			out = append(out, fmt.Sprintf("%s was %s, is unset", join(path, k), short(a[k])))
+			continue
+		}
+		out = compare(join(path, k), a[k], b[k], out)
+	}
+	for _, k := range slices.Sorted(maps.Keys(b)) {
+		if _, ok := a[k]; !ok {
+			out = append(out, fmt.Sprintf("%s was unset, is %s", join(path, k), short(b[k])))
+		}
+	}
+	if len(out) == 0 && path != "" {
+		out = append(out, path+" is in another order")
+	}
+	return out
+}
+
+func join(path, k string) string {
+	if path == "" {
+		return k
+	}
+	return path + " " + k
+}
+
+// named is a JSON object, or a list of objects by their names, as a map.
+func named(v any) (map[string]any, bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		return v, true
+	case []any:
+		m := map[string]any{}
+		for _, e := range v {
+			o, ok := e.(map[string]any)
+			if !ok {
+				return nil, false
+			}
+			name, ok := o["name"].(string)
+			if !ok {
+				return nil, false
+			}
+			m[name] = o
+		}
+		return m, len(m) == len(v)
+	}
+	return nil, false
 }
 
 func object(s string) map[string]any {

@@ -73,6 +73,20 @@ func TestDriftNamesEachFieldWithBothValues(t *testing.T) {
 	}
 }
 
+func TestDriftNamesTheColumnOfAList(t *testing.T) {
+	s := &connectors.TableState{Digest: "old", Definition: `{"columns":[{"name":"a","type":{"kind":"int64"}},{"name":"b"}],"range":{"count":8}}`}
+	_, err := Decide(s, Want{Digest: "new", Definition: `{"columns":[{"name":"a","type":{"kind":"int32"}},{"name":"c"}],"range":{"count":4}}`})
+	for _, want := range []string{`columns a type kind was "int64", is "int32"`, `columns b was {"name":"b"}, is unset`, `columns c was unset, is {"name":"c"}`, `range count was 8, is 4`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not say %q", err, want)
+		}
+	}
+	s = &connectors.TableState{Digest: "old", Definition: `{"columns":[{"name":"a"},{"name":"b"}]}`}
+	if _, err := Decide(s, Want{Digest: "new", Definition: `{"columns":[{"name":"b"},{"name":"a"}]}`}); err == nil || !strings.Contains(err.Error(), "columns is in another order") {
+		t.Errorf("%v does not say that the order changed", err)
+	}
+}
+
 func TestDriftOfAnUnreadableDefinitionStillStops(t *testing.T) {
 	_, err := Decide(&connectors.TableState{Digest: "old", Definition: "not json"}, Want{Digest: "new", Definition: `{"a":1}`})
 	if err == nil || !strings.Contains(err.Error(), "a was unset, is 1") {
