@@ -91,7 +91,8 @@ type Extract struct {
 type BadRow struct {
 	Place  string // where it stands, as exactly as the source knows: "orders.csv:17:5"
 	Column string // "" when the row itself is what is wrong
-	Reason string
+	Reason string // without any value of the row
+	Detail string // the reason with the value, for a spec that asks for values; "" = Reason says it all
 }
 
 func (b BadRow) String() string {

@@ -68,6 +68,9 @@ func (p *pipeline) scan(ctx context.Context, t *table, parts []ranges.Chunk, giv
 	var unread []badRow // rows that r left out since the last batch
 	extract := t.extract
 	extract.Bad = func(b connectors.BadRow) error {
+		if t.values && b.Detail != "" {
+			b.Reason = b.Detail
+		}
 		unread = appendUnread(unread, b, parts)
 		if len(unread) > 0 && p.discards.stops() {
 			return p.stopAt(t, parts, unread[0])

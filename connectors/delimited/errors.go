@@ -30,7 +30,7 @@ func classify(err error) (connectors.Class, string) {
 	case errors.Is(err, fs.ErrNotExist):
 		return connectors.Fatal, "The file was there when the table was looked at: put it back."
 	case errors.Is(err, fs.ErrPermission):
-		return connectors.Permission, "Check the rights of this user on the file and its folder."
+		return connectors.Denied, "Check the rights of this user on the file and its folder."
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return connectors.Full, "Free space on the disk that holds the files, then run again."
 	case errors.Is(err, errLongRecord):

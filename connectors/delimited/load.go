@@ -100,13 +100,5 @@ func (t *target) OpenLoad(_ context.Context, l connectors.Load) (connectors.Bulk
 	return &writer{t: t, load: l, epoch: t.epoch, enc: newEncoder(t.layout, l.Columns)}, nil
 }
 
-// Script refuses: files run no statements.
-func (t *target) Script(_ context.Context, s connectors.Script) error {
-	if len(s.Statements) == 0 {
-		return nil
-	}
-	return at("run "+s.Name+" of", t.env.Pipeline, &connectors.Error{Class: connectors.Fatal, Err: fmt.Errorf("files run no statements"), Hint: "Take " + s.Name + " out of the pipeline."})
-}
-
 // Close ends the claim, if there is one.
 func (t *target) Close() error { return t.Release(context.Background()) }

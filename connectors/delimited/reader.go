@@ -38,6 +38,7 @@ type column struct {
 	value    int // of a record
 	name     string
 	nullable bool
+	misfit   string // what to say of a value that is none of the column's type, without the value
 }
 
 // OpenChunk reads the records of a chunk; an open end is that of the files.
@@ -64,7 +65,8 @@ func (n *snapshot) OpenChunk(_ context.Context, x connectors.Extract, c ranges.C
 		if i < 0 {
 			return nil, at("read", x.Table.Name.Name, schemaError("Plan the spec again.", "there is no column %q", name))
 		}
-		r.columns = append(r.columns, column{i, name, x.Table.Columns[i].Nullable})
+		c := &x.Table.Columns[i]
+		r.columns = append(r.columns, column{i, name, c.Nullable, "the value is none of " + c.Native})
 	}
 	return r, nil
 }
@@ -196,20 +198,20 @@ func (r *reader) row(b *batch.Builder) error {
 		if rec.column < want {
 			name = r.table.Columns[rec.column].Name
 		}
-		if err := r.aside(rec.at, name, rec.fault); err != nil {
+		if err := r.aside(rec.at, name, rec.fault, ""); err != nil {
 			return err
 		}
 	case rec.count != want:
 		if rec.blank() {
 			break // a line between the others, or the last one
 		}
-		if err := r.aside(r.miscounted(), "", fmt.Sprintf("it has %d values and the table has %d columns", rec.count, want)); err != nil {
+		if err := r.aside(r.miscounted(), "", fmt.Sprintf("it has %d values and the table has %d columns", rec.count, want), ""); err != nil {
 			return err
 		}
 	default:
-		k, why := r.values(b, data)
-		if why != "" {
-			if err := r.aside(rec.values[r.columns[k].value].from, r.columns[k].name, why); err != nil {
+		if k, reason, detail := r.values(b, data); reason != "" {
+			c := &r.columns[k]
+			if err := r.aside(rec.values[c.value].from, c.name, reason, detail); err != nil {
 				return err
 			}
 			break
@@ -225,36 +227,36 @@ func (r *reader) row(b *batch.Builder) error {
 }
 
 // values appends the values of the record. Where one can't be, it takes back
-// what it appended and says which column it was and why.
-func (r *reader) values(b *batch.Builder, data []byte) (column int, why string) {
+// what it appended and says which column it was and why, without the value and
+// with it.
+func (r *reader) values(b *batch.Builder, data []byte) (column int, reason, detail string) {
 	columns := b.Columns()
 	for k := range r.columns {
 		c, v := &r.columns[k], &r.rec.values[r.columns[k].value]
 		text := data[v.from:v.to]
-		switch {
-		case !v.quoted && len(text) == len(r.l.null) && string(text) == string(r.l.null):
+		if !v.quoted && len(text) == len(r.l.null) && string(text) == string(r.l.null) {
 			if c.nullable {
 				columns[k].AppendNull()
 				continue
 			}
-			why = "it is NULL and the column takes none"
-		default:
+			reason = "it is NULL and the column takes none"
+		} else {
 			if v.escaped || r.l.decode != nil {
 				text = r.l.plain(r.scratch, text, v.escaped)
 				r.keep(text)
 			}
-			if err := batch.ParseText(columns[k], text); err != nil {
-				why = err.Error()
+			err := batch.ParseText(columns[k], text)
+			if err == nil {
+				continue
 			}
+			reason, detail = c.misfit, err.Error()
 		}
-		if why != "" {
-			for _, c := range columns[:k] {
-				c.Truncate(c.Len() - 1)
-			}
-			return k, why
+		for _, c := range columns[:k] {
+			c.Truncate(c.Len() - 1)
 		}
+		return k, reason, detail
 	}
-	return 0, ""
+	return 0, "", ""
 }
 
 // keep holds on to the memory that a value was unescaped into.
@@ -281,7 +283,7 @@ type badRowError struct {
 }
 
 // aside reports the record as a bad row: what is wrong stands at byte i of it.
-func (r *reader) aside(i int, column, why string) error {
+func (r *reader) aside(i int, column, reason, detail string) error {
 	before := r.w.data()[:i]
 	line := r.at.line + int64(bytes.Count(before, newline))
 	before = before[bytes.LastIndexByte(before, '\n')+1:]
@@ -289,7 +291,7 @@ func (r *reader) aside(i int, column, why string) error {
 	if r.l.decode != nil {
 		col = len(before) + 1
 	}
-	bad := connectors.BadRow{Place: fmt.Sprintf("%s:%d:%d", r.open.name, line, col), Column: column, Reason: why}
+	bad := connectors.BadRow{Place: fmt.Sprintf("%s:%d:%d", r.open.name, line, col), Column: column, Reason: reason, Detail: detail}
 	if r.bad != nil {
 		if err := r.bad(bad); err != nil {
 			return &badRowError{err, true}

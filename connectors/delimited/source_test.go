@@ -105,7 +105,7 @@ func (o opened) pool() *batch.Pool {
 // read gives the rows and the bad rows of all chunks, in order, as texts.
 // NULL is <null>.
 func (o opened) read(chunks []ranges.Chunk) (rows, bad []string, err error) {
-	x := connectors.Extract{Table: o.table, Bad: func(b connectors.BadRow) error { bad = append(bad, b.String()); return nil }}
+	x := connectors.Extract{Table: o.table, Bad: func(b connectors.BadRow) error { bad = append(bad, b.String()+" ["+b.Detail+"]"); return nil }}
 	for _, c := range o.table.Columns {
 		x.Columns = append(x.Columns, c.Name)
 	}
@@ -349,7 +349,7 @@ func TestBadRowWithoutAPlaceForItEndsTheReading(t *testing.T) {
 	}
 	defer r.Close()
 	err = r.Read(context.Background(), batch.NewPool([]schema.Type{schema.Of(schema.Text), schema.Of(schema.Int64)}, batch.Limits{}).Builder())
-	if connectors.ClassOf(err) != connectors.Data || !strings.Contains(err.Error(), `t.csv:3:1, column id: "x" is not a whole number`) {
+	if connectors.ClassOf(err) != connectors.Data || !strings.Contains(err.Error(), `t.csv:3:1, column id: the value is none of bigint`) {
 		t.Errorf("got %v of class %s", err, connectors.ClassOf(err))
 	}
 }
