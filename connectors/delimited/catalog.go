@@ -111,7 +111,8 @@ func (l *layout) names(w *window, r *record) ([]string, error) {
 			}
 			var out []string
 			for _, v := range all.values {
-				out = append(out, string(l.plain(nil, data[v.from:v.to], v.escaped)))
+				name, _ := l.plain(nil, data[v.from:v.to], v.escaped)
+				out = append(out, string(name))
 			}
 			w.from += all.end
 			r.lines = all.lines

@@ -88,24 +88,23 @@ func encode(encoding, text string) ([]byte, error) {
 	return out, nil
 }
 
-// plain appends the text of a value, without its escapes and in utf-8. raw
-// itself is returned where it is that already.
-func (l *layout) plain(scratch, raw []byte, escaped bool) []byte {
+// plain is the text of a value, without its escapes and in utf-8: raw itself
+// where it is that already, else made in memory, which is returned, perhaps
+// grown, for the next one.
+func (l *layout) plain(memory, raw []byte, escaped bool) (text, grown []byte) {
+	memory = memory[:0]
 	if escaped {
-		raw = l.unescape(scratch[:0], raw)
-		if l.decode == nil {
-			return raw
-		}
-		scratch = raw[len(raw):] // decoded behind what was unescaped
+		memory = l.unescape(memory, raw)
+		raw = memory
 	}
 	if l.decode == nil || ascii(raw) {
-		return raw
+		return raw, memory
 	}
-	out := scratch[:0]
+	from := len(memory) // behind what was unescaped
 	for _, c := range raw {
-		out = append(out, l.decode[c]...)
+		memory = append(memory, l.decode[c]...)
 	}
-	return out
+	return memory[from:], memory
 }
 
 // unescape appends raw without its escapes: what stands behind one is taken as

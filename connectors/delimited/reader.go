@@ -205,7 +205,7 @@ func (r *reader) row(b *batch.Builder) error {
 		if rec.blank() {
 			break // a line between the others, or the last one
 		}
-		if err := r.aside(r.miscounted(), "", fmt.Sprintf("it has %d values and the table has %d columns", rec.count, want), ""); err != nil {
+		if err := r.aside(r.miscounted(), "", fmt.Sprintf("%s where the table has %s", counted(rec.count, "value"), counted(want, "column")), ""); err != nil {
 			return err
 		}
 	default:
@@ -242,8 +242,7 @@ func (r *reader) values(b *batch.Builder, data []byte) (column int, reason, deta
 			reason = "it is NULL and the column takes none"
 		} else {
 			if v.escaped || r.l.decode != nil {
-				text = r.l.plain(r.scratch, text, v.escaped)
-				r.keep(text)
+				text, r.scratch = r.l.plain(r.scratch, text, v.escaped)
 			}
 			err := batch.ParseText(columns[k], text)
 			if err == nil {
@@ -259,13 +258,6 @@ func (r *reader) values(b *batch.Builder, data []byte) (column int, reason, deta
 	return 0, "", ""
 }
 
-// keep holds on to the memory that a value was unescaped into.
-func (r *reader) keep(text []byte) {
-	if cap(text) > cap(r.scratch) {
-		r.scratch = text[:0]
-	}
-}
-
 // miscounted is where a record has a value too many, or ends too early.
 func (r *reader) miscounted() int {
 	rec := &r.rec
@@ -274,6 +266,13 @@ func (r *reader) miscounted() int {
 		return min(last.to+len(r.l.delim), rec.end)
 	}
 	return last.to
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // badRowError is a bad row that ends the reading.

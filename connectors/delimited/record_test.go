@@ -47,7 +47,8 @@ func cutAll(l *layout, data []byte) (out [][]string, ends []int) {
 		}
 		var row []string
 		for _, v := range r.values {
-			row = append(row, string(l.plain(nil, data[at:][v.from:v.to], v.escaped)))
+			plain, _ := l.plain(nil, data[at:][v.from:v.to], v.escaped)
+			row = append(row, string(plain))
 		}
 		out = append(out, row)
 	}
