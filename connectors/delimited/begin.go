@@ -85,15 +85,18 @@ func (t *target) begin(l connectors.Load, s connectors.Start) error {
 	if err := writeJSON(descriptionPath(t.dir, l.Table.Name), d); err != nil {
 		return err
 	}
+	failpoint("begin.described")
 	st := &tableState{Name: l.Source, Table: l.Table.Name, Load: d.Loads, Generation: s.Generation, Digest: l.Digest, Definition: l.Definition,
 		Point: s.Point, UpdatedAt: now(), Remove: gone, Chunks: s.Chunks, done: map[int]doneChunk{}}
 	if err := writeJSON(t.statePath(l.Source), st); err != nil {
 		return err
 	}
+	failpoint("begin.stored")
 	t.tables[l.Source] = st
 	if err := t.removeFiles(st); err != nil {
 		return err
 	}
+	failpoint("begin.removed")
 	if before != nil {
 		return remove(t.donePath(before))
 	}
