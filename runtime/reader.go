@@ -66,6 +66,7 @@ func (p *pipeline) scan(ctx context.Context, t *table, parts []ranges.Chunk, giv
 	}
 	defer t.giveBack(x)
 	var unread []badRow // rows that r left out since the last batch
+	var stop error      // what the first of them is where the spec says to stop at one
 	extract := t.extract
 	extract.Bad = func(b connectors.BadRow) error {
 		if t.values && b.Detail != "" {
@@ -73,9 +74,9 @@ func (p *pipeline) scan(ctx context.Context, t *table, parts []ranges.Chunk, giv
 		}
 		unread = appendUnread(unread, b, parts)
 		if len(unread) > 0 && p.discards.stops() {
-			return p.stopAt(t, parts, unread[0])
+			stop = p.stopAt(t, parts, unread[0])
 		}
-		return nil
+		return stop
 	}
 	r, err := t.snapshot.OpenChunk(ctx, extract, parts[0])
 	if err != nil {
@@ -85,6 +86,10 @@ func (p *pipeline) scan(ctx context.Context, t *table, parts []ranges.Chunk, giv
 	for {
 		b := t.pool.Builder()
 		err := r.Read(ctx, b)
+		if stop != nil {
+			b.Discard()
+			return stop
+		}
 		// Rows that were left out behind the last good one go with an empty batch.
 		if err != nil && !(errors.Is(err, io.EOF) && len(unread) > 0) {
 			b.Discard()
