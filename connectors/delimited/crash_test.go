@@ -13,19 +13,10 @@ import (
 	"testing"
 
 	"penstock/connectors"
-	"penstock/internal/batch"
 	"penstock/internal/ranges"
-	"penstock/internal/schema"
 )
 
 const crashChunks, crashRows = 5, 1000
-
-// crashLoad is a table without a key: nothing but its markers keeps rows from
-// being there twice.
-func crashLoad() connectors.Load {
-	return connectors.Load{Source: "S.T", Table: schema.Name{Name: "t"}, Create: true, Existing: connectors.ExistingTruncate, Mode: "copy",
-		Columns: []connectors.TargetColumn{{Name: "id", Native: "bigint", Type: schema.Of(schema.Int64)}}}
-}
 
 func crashConfig(dir string) *TargetConfig { return &TargetConfig{Form: csv(), Path: dir} }
 
@@ -44,7 +35,7 @@ func TestMain(m *testing.M) {
 
 func loadOnce(dir string) error {
 	ctx := context.Background()
-	l := crashLoad()
+	l := crashTable()
 	tg, err := openTarget(ctx, crashConfig(dir), connectors.Env{Pipeline: "p"})
 	if err != nil {
 		return err
@@ -78,11 +69,7 @@ func loadOnce(dir string) error {
 		if done {
 			continue
 		}
-		b := batch.NewPool([]schema.Type{schema.Of(schema.Int64)}, batch.Limits{}).Builder()
-		for i := range crashRows {
-			b.Column(0).AppendInt(int64((k-1)*crashRows + i + 1))
-		}
-		if err := w.Write(ctx, b.Seal(), nil); err != nil {
+		if err := w.Write(ctx, numbers((k-1)*crashRows+1, crashRows), nil); err != nil {
 			return err
 		}
 		if _, err := w.Commit(ctx, m); err != nil {
@@ -121,7 +108,7 @@ func crash(t *testing.T, dir, point, marker string) bool {
 
 // ids counts rows, distinct ids and their sum.
 func ids(t *testing.T, dir string) string {
-	rows := readBack(t, crashConfig(dir), crashLoad())
+	rows := readBack(t, crashConfig(dir), crashTable())
 	distinct, sum := map[string]bool{}, 0
 	for _, r := range rows {
 		n := 0
@@ -138,38 +125,11 @@ func ids(t *testing.T, dir string) string {
 // load under test removes.
 func filled(t *testing.T) string {
 	dir := filepath.Join(t.TempDir(), "out")
-	ctx := context.Background()
-	tg, err := openTarget(ctx, crashConfig(dir), connectors.Env{Pipeline: "p"})
+	tg, err := openTarget(context.Background(), crashConfig(dir), connectors.Env{Pipeline: "p"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer tg.Close()
-	if _, err := tg.Claim(ctx, connectors.Owner{}); err != nil {
-		t.Fatal(err)
-	}
-	l := crashLoad()
-	if err := tg.Begin(ctx, l, connectors.Start{Generation: 1, Chunks: []ranges.Chunk{{ID: 1, Range: 1}}}); err != nil {
-		t.Fatal(err)
-	}
-	w, err := tg.OpenLoad(ctx, l)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := connectors.Marker{Table: l.Source, Generation: 1, Chunk: 1}
-	if _, err := w.Begin(ctx, m); err != nil {
-		t.Fatal(err)
-	}
-	b := batch.NewPool([]schema.Type{schema.Of(schema.Int64)}, batch.Limits{}).Builder()
-	b.Column(0).AppendInt(-1)
-	if err := w.Write(ctx, b.Seal(), nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Commit(ctx, m); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(w.Close(), tg.Finish(ctx, l)); err != nil {
-		t.Fatal(err)
-	}
+	loadInto(t, tg, crashTable(), 1)
 	return dir
 }
 

@@ -164,9 +164,20 @@ type decompressed struct {
 func (d decompressed) Read(p []byte) (int, error) {
 	n, err := d.Reader.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = fmt.Errorf("its data in %s is broken or cut short: %w", d.kind, err)
+		err = &brokenError{d.kind, err}
 	}
 	return n, err
+}
+
+// brokenError is of compressed data. It does not unwrap: io.ErrUnexpectedEOF
+// in it must not be taken for the end of the file.
+type brokenError struct {
+	kind string
+	err  error
+}
+
+func (e *brokenError) Error() string {
+	return fmt.Sprintf("its data in %s is broken or cut short: %v", e.kind, e.err)
 }
 
 var mark = []byte("\xef\xbb\xbf") // the byte order mark in utf-8

@@ -327,6 +327,47 @@ func TestFilesThatCanNotBeOfTheTable(t *testing.T) {
 	}
 }
 
+// A file that was cut short must not pass for one that ends there.
+func TestCompressedFileThatIsCutShortIsAnError(t *testing.T) {
+	for kind, ext := range map[string]string{"gzip": ".gz", "zstd": ".zst"} {
+		dir := filepath.Join(t.TempDir(), "out")
+		tg := &target{dir: dir, config: TargetConfig{Form: csv()}}
+		tg.config.Compression = kind
+		tg.layout = layoutOf(t, csv())
+		l := crashTable()
+		loadInto(t, tg, l, 20000)
+		path := filepath.Join(dir, "t-1-0001-000001.csv"+ext)
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		form := csv()
+		form.Compression = kind
+		c := &SourceConfig{Form: form, Tables: []Table{{Name: "t", Path: "cut", Columns: []Column{{Name: "id", Type: "bigint"}}}}}
+		for _, n := range []int{len(whole), len(whole) - 1, len(whole) / 2, 20} {
+			if err := os.WriteFile(filepath.Join(dir, "cut"), whole[:n], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			o := openTable(t, dir, c)
+			rows, _, err := o.read(o.whole(t))
+			if n == len(whole) {
+				if err != nil || len(rows) != 20000 {
+					t.Errorf("%s: %d rows, %v; want 20000", kind, len(rows), err)
+				}
+			} else if err == nil || !strings.Contains(err.Error(), kind+" is broken or cut short") {
+				t.Errorf("%s, %d of %d bytes: %d rows, %v", kind, n, len(whole), len(rows), err)
+			}
+		}
+	}
+}
+
+func TestHeaderMayHaveOtherNamesForColumnsOfTheSpec(t *testing.T) {
+	o := openTable(t, write(t, map[string]string{"t.csv": "Number,LABEL,AT\n1,a,\n"}), &SourceConfig{Form: csv(), Tables: []Table{{Name: "t", Path: "t.csv", Columns: threeColumns}}})
+	if rows, _, err := o.read(o.whole(t)); err != nil || !slices.Equal(rows, []string{"t.csv:2 1|a|<null>"}) {
+		t.Errorf("got %q, %v", rows, err)
+	}
+}
+
 func TestPatternOfTheSpecsFolderIsTakenAsItStands(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a[b]*")
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -47,9 +47,10 @@ func (w *window) more() error {
 		}
 		w.buf = append(w.buf, make([]byte, len(w.buf))...)
 	}
-	n, err := io.ReadAtLeast(w.r, w.buf[w.to:], 1)
+	// All there is room for: a long record is looked at anew each time.
+	n, err := io.ReadFull(w.r, w.buf[w.to:])
 	w.to += n
-	if errors.Is(err, io.EOF) {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		w.eof = true
 		return nil
 	}
