@@ -78,7 +78,7 @@ update: ## Rewrite the golden files, to be read before they are committed
 	$(GO) test -run Golden $$packages -update
 
 clean: ## Remove what building, the demo and profiling leave
-	rm -rf bin *.prof examples/*/*.db examples/*/*.db-wal examples/*/*.db-shm examples/*/*.lock examples/*/.penstock
+	rm -rf bin *.prof examples/*/*.db examples/*/*.db-wal examples/*/*.db-shm examples/*/*.lock examples/*/.penstock examples/*/lake
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' Makefile

@@ -81,13 +81,33 @@ type Extract struct {
 	Columns   []string // names in the source; the columns of the batches, in order
 	Statement string   // the text in the plan, with :lo and :hi; "" for a source without statements
 	Split     Split
+	// Bad is told of each row that the source holds and a batch can't: the
+	// reader leaves it out and goes on, or ends with the error that Bad returns.
+	// nil: such a row is an error of class Data.
+	Bad func(BadRow) error
+}
+
+// BadRow is a row that could not be read, for people.
+type BadRow struct {
+	Place  string // where it stands, as exactly as the source knows: "orders.csv:17:5"
+	Column string // "" when the row itself is what is wrong
+	Reason string // without any value of the row
+	Detail string // the reason with the value, for a spec that asks for values; "" = Reason says it all
+}
+
+func (b BadRow) String() string {
+	s := b.Place
+	if b.Column != "" {
+		s += ", column " + b.Column
+	}
+	return s + ": " + b.Reason
 }
 
 // RowReader reads the rows of one chunk.
 type RowReader interface {
 	// Read appends rows to b until it is full or the chunk ends. At the end it
 	// returns io.EOF, alone: rows and io.EOF never come together. The caller
-	// owns b.
+	// owns b. A row that can't be read goes to Extract.Bad, before Read returns.
 	Read(ctx context.Context, b *batch.Builder) error
 	Close() error
 }

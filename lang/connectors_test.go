@@ -81,6 +81,35 @@ type sqliteConfig struct {
 	Pace  units.Rate `spec:"pace"`
 }
 
+type DelimitedForm struct {
+	Delimiter   string `spec:"delimiter" default:","`
+	Header      bool   `spec:"header" default:"true"`
+	Quote       string `spec:"quote" default:"\""`
+	Compression string `spec:"compression" oneof:"none gzip zstd" default:"none"`
+}
+
+type delimitedConfig struct {
+	DelimitedForm
+	Tables []delimitedTable `spec:"table,block,required"`
+}
+
+type delimitedTable struct {
+	Name    string            `spec:",label"`
+	Path    string            `spec:"path,required"`
+	Key     []string          `spec:"key"`
+	Columns []delimitedColumn `spec:"column,block"`
+}
+
+type delimitedColumn struct {
+	Name string `spec:",label"`
+	Type string `spec:"type" default:"text"`
+}
+
+type delimitedTarget struct {
+	DelimitedForm
+	Path string `spec:"path,required"`
+}
+
 var connectors = []lang.Connector{
 	{Kind: "oracle", Source: oracleConfig{}},
 	{Kind: "sqlserver", Source: sqlserverConfig{}},
@@ -89,6 +118,7 @@ var connectors = []lang.Connector{
 	{Kind: "kafka", Target: kafkaConfig{}, Table: kafkaTable{}},
 	{Kind: "synthetic", Source: syntheticConfig{}},
 	{Kind: "sqlite", Source: sqliteConfig{}, Target: sqliteConfig{}},
+	{Kind: "delimited", Source: delimitedConfig{}, Target: delimitedTarget{}},
 }
 
 // configs makes the config struct of an endpoint.

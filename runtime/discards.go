@@ -50,7 +50,7 @@ type discard struct {
 	Chunk      int    `json:"chunk"`
 	Range      int    `json:"range"`
 	Key        string `json:"key,omitempty"`
-	Column     string `json:"column"`
+	Column     string `json:"column,omitempty"`
 	Reason     string `json:"reason"`
 }
 
@@ -192,7 +192,7 @@ func (d *discards) write(t *table, c ranges.Chunk, bad []badRow) error {
 	}
 	if n := d.count + int64(len(bad)); d.policy.Limit > 0 && n > d.policy.Limit {
 		return &connectors.Error{Op: "load", Table: t.name, Class: connectors.Data,
-			Err:  fmt.Errorf("%s brings the bad rows to %d, more than bad_rows.limit = %d; its first: %s, column %s: %s", c, n, d.policy.Limit, bad[0].key, bad[0].column, bad[0].reason),
+			Err:  fmt.Errorf("%s brings the bad rows to %d, more than bad_rows.limit = %d; its first: %s", c, n, d.policy.Limit, bad[0]),
 			Hint: "Mend the rows at the source, or raise the limit, and run again."}
 	}
 	var b bytes.Buffer

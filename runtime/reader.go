@@ -65,7 +65,20 @@ func (p *pipeline) scan(ctx context.Context, t *table, parts []ranges.Chunk, giv
 		return err
 	}
 	defer t.giveBack(x)
-	r, err := t.snapshot.OpenChunk(ctx, t.extract, parts[0])
+	var unread []badRow // rows that r left out since the last batch
+	var stop error      // what the first of them is where the spec says to stop at one
+	extract := t.extract
+	extract.Bad = func(b connectors.BadRow) error {
+		if t.values && b.Detail != "" {
+			b.Reason = b.Detail
+		}
+		unread = appendUnread(unread, b, parts)
+		if len(unread) > 0 && p.discards.stops() {
+			stop = p.stopAt(t, parts, unread[0])
+		}
+		return stop
+	}
+	r, err := t.snapshot.OpenChunk(ctx, extract, parts[0])
 	if err != nil {
 		return fmt.Errorf("%s: %w", parts[0], err)
 	}
@@ -73,7 +86,12 @@ func (p *pipeline) scan(ctx context.Context, t *table, parts []ranges.Chunk, giv
 	for {
 		b := t.pool.Builder()
 		err := r.Read(ctx, b)
-		if err != nil {
+		if stop != nil {
+			b.Discard()
+			return stop
+		}
+		// Rows that were left out behind the last good one go with an empty batch.
+		if err != nil && !(errors.Is(err, io.EOF) && len(unread) > 0) {
 			b.Discard()
 			if errors.Is(err, io.EOF) {
 				return nil
@@ -92,8 +110,10 @@ func (p *pipeline) scan(ctx context.Context, t *table, parts []ranges.Chunk, giv
 				return err
 			}
 		}
-		rows := int64(in.Rows)
+		rows := int64(in.Rows + len(unread))
 		res := x.apply(in, parts)
+		res.bad = append(unread, res.bad...)
+		unread = nil
 		if len(res.bad) > 0 && p.discards.stops() {
 			res.rows.Release()
 			return p.stopAt(t, parts, res.bad[0])
@@ -104,6 +124,18 @@ func (p *pipeline) scan(ctx context.Context, t *table, parts []ranges.Chunk, giv
 			return err
 		}
 	}
+}
+
+// appendUnread counts a row that the source could not give. Its key is not
+// known, so that of the parts of a hash split the first one answers for it, in
+// whichever job that part is read.
+func appendUnread(bad []badRow, b connectors.BadRow, parts []ranges.Chunk) []badRow {
+	for i, p := range parts {
+		if p.Part <= 1 {
+			return append(bad, badRow{row: -1, part: i, key: b.Place, column: b.Column, reason: b.Reason})
+		}
+	}
+	return bad
 }
 
 // slow waits until the source's throttle allows n bytes more.
@@ -118,12 +150,11 @@ func (p *pipeline) slow(ctx context.Context, n int64) error {
 
 // stopAt is the error of a bad row where the spec says to stop at one.
 func (p *pipeline) stopAt(t *table, parts []ranges.Chunk, b badRow) error {
-	row := b.key
-	if row == "" {
-		row = fmt.Sprintf("row %d of a batch, the table has no key", b.row+1)
+	if b.key == "" {
+		b.key = fmt.Sprintf("row %d of a batch, the table has no key", b.row+1)
 	}
 	return &connectors.Error{Op: "load", Table: t.name, Class: connectors.Data,
-		Err:  fmt.Errorf("%s, %s, column %s: %s", parts[b.part], row, b.column, b.reason),
+		Err:  fmt.Errorf("%s, %s", parts[b.part], b),
 		Hint: `Mend the row at the source, or set bad_rows { action = "discard" } to put such rows aside.`}
 }
 

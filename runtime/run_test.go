@@ -41,6 +41,8 @@ type rig struct {
 	dir   string
 	drain chan struct{}
 
+	unreadable bool // rows that can't be read stand before and behind those of a chunk
+
 	onRead   func() error                    // before each Read
 	onWrite  func() error                    // before each Write
 	onCommit func(commit func() error) error // around each Commit
@@ -159,6 +161,9 @@ type faultySnapshot struct {
 
 func (s faultySnapshot) OpenChunk(ctx context.Context, x connectors.Extract, c ranges.Chunk) (connectors.RowReader, error) {
 	rd, err := s.Snapshot.OpenChunk(ctx, x, c)
+	if err == nil && s.r.unreadable {
+		rd = &unreadable{RowReader: rd, x: x, place: c.String()}
+	}
 	return faultyReader{rd, s.r}, err
 }
 

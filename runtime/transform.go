@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"penstock/connectors"
 	"penstock/internal/batch"
 	"penstock/internal/ranges"
 	"penstock/internal/rowexpr"
@@ -157,9 +158,13 @@ func (x *transform) setKey(t *plan.Table, at map[string]int, parts int) error {
 type badRow struct {
 	row    int32  // of its batch
 	part   int    // index into the job's parts
-	key    string // "id=7", empty for a table without a key
+	key    string // "id=7", behind "orders.csv:17 " where the source knows it; may be empty
 	column string
 	reason string
+}
+
+func (b badRow) String() string {
+	return connectors.BadRow{Place: b.key, Column: b.column, Reason: b.reason}.String()
 }
 
 // result is what apply makes of a batch.
@@ -312,9 +317,9 @@ func (x *transform) place(bad []badRow, in *batch.Batch, parts []ranges.Chunk) [
 }
 
 func (x *transform) badRow(in *batch.Batch, row int32, column, reason string) badRow {
-	var key []byte
-	for i, k := range x.key {
-		if i > 0 {
+	key := []byte(in.Place(int(row)))
+	for _, k := range x.key {
+		if len(key) > 0 {
 			key = append(key, ' ')
 		}
 		key = append(append(key, x.read[k]...), '=')

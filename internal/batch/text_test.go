@@ -350,3 +350,71 @@ func FuzzParseText(f *testing.F) {
 		}
 	})
 }
+
+// The fast ways give what the general ones give, whatever the text.
+func TestFastParsersAgreeWithTheGeneralOnes(t *testing.T) {
+	types := []schema.Type{schema.Of(schema.Int16), schema.Of(schema.Int64), schema.Of(schema.Timestamp), {Kind: schema.Timestamp, Precision: 9}, {Kind: schema.Text, Length: 3}, {Kind: schema.Text, Length: 3, Fixed: true}}
+	rapid.Check(t, func(t *rapid.T) {
+		typ := rapid.SampledFrom(types).Draw(t, "type")
+		s := []byte(rapid.SampledFrom([]string{"2024-02-29 23:59:59", "0001-01-01 00:00:00", "1899-06-15 12:30:01", "-32768", "007", "äöü"}).Draw(t, "text"))
+		for range rapid.IntRange(0, 2).Draw(t, "changes") {
+			s[rapid.IntRange(0, len(s)-1).Draw(t, "at")] = rapid.SampledFrom([]byte("0123456789-: .T\xff")).Draw(t, "byte")
+		}
+		fast, slow := NewColumn(typ), NewColumn(typ)
+		err := ParseText(fast, s)
+		why := parseText(slow, s)
+		if (err == nil) != (why == "") || err == nil && string(AppendText(nil, fast, 0)) != string(AppendText(nil, slow, 0)) || fast.Len() != slow.Len() {
+			t.Fatalf("%s of %q: %v, in general %q", typ, s, err, why)
+		}
+	})
+}
+
+func TestTruncateTakesRowsBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		kind := schema.Kind(rapid.IntRange(int(schema.Bool), int(schema.JSON)).Draw(t, "kind"))
+		typ := schema.Type{Kind: kind}
+		switch kind {
+		case schema.Timestamp:
+			typ.Precision = 9
+		case schema.Decimal:
+			typ.Precision = rapid.SampledFrom([]int{0, 10}).Draw(t, "precision")
+		}
+		values := map[schema.Kind][]string{schema.Bool: {"true", "false"}, schema.Date: {"2026-01-02"}, schema.Time: {"01:02:03"}, schema.Timestamp: {"2026-01-02 03:04:05.123456789"}, schema.TimestampTZ: {"2026-01-02 03:04:05+00:00"}, schema.UUID: {"00000000-0000-0000-0000-000000000001"}, schema.Bytes: {`\x01`, `\x`}}[kind]
+		if values == nil {
+			values = []string{"1", "23"}
+		}
+		got, want := NewColumn(typ), NewColumn(typ)
+		var kept []string
+		for range rapid.IntRange(0, 40).Draw(t, "steps") {
+			if rapid.IntRange(0, 3).Draw(t, "step") == 0 {
+				n := rapid.IntRange(0, len(kept)).Draw(t, "rows")
+				got.Truncate(n)
+				kept = kept[:n]
+				continue
+			}
+			v := rapid.SampledFrom(append([]string{""}, values...)).Draw(t, "value")
+			kept = append(kept, v)
+			if v == "" {
+				got.AppendNull()
+			} else if err := ParseText(got, []byte(v)); err != nil {
+				t.Fatalf("%v", err)
+			}
+		}
+		for _, v := range kept {
+			if v == "" {
+				want.AppendNull()
+			} else if err := ParseText(want, []byte(v)); err != nil {
+				t.Fatalf("%v", err)
+			}
+		}
+		got.check()
+		for i := range kept {
+			if got.IsNull(i) != want.IsNull(i) || string(AppendText(nil, got, i)) != string(AppendText(nil, want, i)) {
+				t.Fatalf("%s: row %d of %q is %q (null %v)", typ, i, kept, AppendText(nil, got, i), got.IsNull(i))
+			}
+		}
+		if got.Len() != len(kept) {
+			t.Fatalf("%d rows, want %d", got.Len(), len(kept))
+		}
+	})
+}

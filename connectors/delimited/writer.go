@@ -1,0 +1,253 @@
+package delimited
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"penstock/connectors"
+	"penstock/internal/batch"
+	"penstock/internal/ranges"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// flushSize is what is written, or compressed, at once.
+const flushSize = 256 << 10
+
+// writer writes a file for each chunk. It belongs to one goroutine.
+type writer struct {
+	t     *target
+	load  connectors.Load
+	epoch int64
+	enc   *encoder
+
+	chunk  ranges.Chunk
+	state  *tableState // as it was at Begin
+	file   *os.File    // nil: nothing is open
+	closed bool        // file is written and closed
+	out    io.Writer
+	zip    io.WriteCloser // nil for a plain file
+	buf    []byte
+	rows   int64
+}
+
+func (w *writer) at(m connectors.Marker, err error) error {
+	return at(fmt.Sprintf("load chunk %d of", m.Chunk), w.load.Table.Name, err)
+}
+
+// Begin looks at the chunk's marker and opens a file under another name.
+func (w *writer) Begin(ctx context.Context, m connectors.Marker) (bool, error) {
+	if w.file != nil {
+		return false, w.at(m, errors.New("a chunk is open already"))
+	}
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	done, err := w.marker(m)
+	if err != nil || done {
+		return done, w.at(m, err)
+	}
+	if err := w.create(); err != nil {
+		return false, errors.Join(w.at(m, err), w.Abort())
+	}
+	failpoint("chunk.begin")
+	return false, nil
+}
+
+// marker finds the chunk and reports whether it is done.
+func (w *writer) marker(m connectors.Marker) (done bool, err error) {
+	t := w.t
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := w.fence(); err != nil {
+		return false, err
+	}
+	w.state = t.tables[m.Table]
+	if w.state == nil || w.state.Generation != m.Generation {
+		return false, t.fenced("the marker of the chunk is gone")
+	}
+	for _, c := range w.state.Chunks {
+		if c.ID == m.Chunk {
+			w.chunk = c
+			_, done = w.state.done[c.ID]
+			return done, nil
+		}
+	}
+	return false, t.fenced("the marker of the chunk is gone")
+}
+
+// fence makes sure that the pipeline is still owned by the run that opened the
+// writer. t.mu is held.
+func (w *writer) fence() error {
+	if w.t.epoch != w.epoch {
+		return w.t.fenced(fmt.Sprintf("this writer is of epoch %d", w.epoch))
+	}
+	return w.t.fence()
+}
+
+func (w *writer) create() error {
+	f, err := os.OpenFile(filepath.Join(w.t.state(), rand.Text()+partExt), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	w.file, w.closed, w.out, w.zip, w.rows, w.buf = f, false, f, nil, 0, w.buf[:0]
+	switch w.t.config.Compression {
+	case "gzip":
+		w.zip = gzip.NewWriter(f)
+	case "zstd":
+		// One goroutine: workers are side by side already.
+		if w.zip, err = zstd.NewWriter(f, zstd.WithEncoderConcurrency(1)); err != nil {
+			return err
+		}
+	}
+	if w.zip != nil {
+		w.out = w.zip
+	}
+	if w.t.config.Header {
+		w.buf, err = w.enc.header(w.buf)
+	}
+	return err
+}
+
+// Write adds the selected rows.
+func (w *writer) Write(ctx context.Context, b *batch.Batch, sel batch.Selection) error {
+	if w.file == nil {
+		return at("load", w.load.Table.Name, errors.New("no chunk is open"))
+	}
+	n := sel.Len(b.Rows)
+	for k := range n {
+		if k&0x3ff == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		var err error
+		if w.buf, err = w.enc.row(w.buf, b, sel.Row(k)); err != nil {
+			return at("load", w.load.Table.Name, err)
+		}
+		if len(w.buf) >= flushSize {
+			if err := w.flush(); err != nil {
+				return at("load", w.load.Table.Name, err)
+			}
+		}
+	}
+	w.rows += int64(n)
+	failpoint("chunk.rows")
+	return nil
+}
+
+func (w *writer) flush() error {
+	_, err := w.out.Write(w.buf)
+	w.buf = w.buf[:0]
+	return err
+}
+
+// end writes the rest of the file, durably.
+func (w *writer) end() error {
+	err := w.flush()
+	if err == nil && w.zip != nil {
+		err = w.zip.Close()
+	}
+	if err == nil {
+		err = w.file.Sync()
+	}
+	w.closed = true
+	return errors.Join(err, w.file.Close())
+}
+
+// Commit gives the file its name and marks the chunk done.
+func (w *writer) Commit(ctx context.Context, m connectors.Marker) (int64, error) {
+	if w.file == nil {
+		return 0, w.at(m, errors.New("no chunk is open"))
+	}
+	if err := w.end(); err != nil {
+		return 0, errors.Join(w.at(m, err), w.Abort())
+	}
+	failpoint("chunk.commit.before")
+	t := w.t
+	t.mu.Lock()
+	err := t.owned(ctx, func() error { return w.commit(m) })
+	t.mu.Unlock()
+	// What has its name is not there any more; a chunk without rows leaves its file.
+	err = errors.Join(err, w.Abort())
+	if err != nil {
+		return 0, w.at(m, err)
+	}
+	failpoint("chunk.commit.after")
+	return w.rows, nil
+}
+
+// commit runs under the guard.
+func (w *writer) commit(m connectors.Marker) error {
+	t := w.t
+	if err := w.fence(); err != nil {
+		return err
+	}
+	if _, done := w.state.done[w.chunk.ID]; done || t.tables[m.Table] != w.state {
+		return t.fenced("the marker of the chunk is not pending any more")
+	}
+	// The first chunk leaves its file in any case, so that an empty table is one
+	// file with the header alone.
+	final := ""
+	if w.rows > 0 || w.chunk.ID == w.state.Chunks[0].ID {
+		final = filepath.Join(t.dir, t.fileName(w.state.Table, w.state.Load, w.chunk))
+		if markerOutside {
+			final = w.another(final)
+		}
+		if err := os.Rename(w.file.Name(), final); err != nil {
+			return err
+		}
+		if err := syncDir(t.dir); err != nil {
+			return errors.Join(err, remove(final))
+		}
+	}
+	failpoint("chunk.marker")
+	d := doneChunk{Chunk: w.chunk.ID, Rows: w.rows, BadRows: m.BadRows, At: now()}
+	if err := appendLine(t.donePath(w.state), d); err != nil {
+		if final != "" {
+			err = errors.Join(err, remove(final))
+		}
+		return err
+	}
+	w.state.done[w.chunk.ID] = d
+	return nil
+}
+
+// another is a name that no file has: the negative control of crash tests.
+func (w *writer) another(final string) string {
+	c := w.chunk
+	for {
+		if _, err := os.Stat(final); err != nil {
+			return final
+		}
+		c.ID += 100_000
+		final = filepath.Join(w.t.dir, w.t.fileName(w.state.Table, w.state.Load, c))
+	}
+}
+
+// Abort throws the open file away.
+func (w *writer) Abort() error {
+	if w.file == nil {
+		return nil
+	}
+	f := w.file
+	w.file, w.buf = nil, w.buf[:0]
+	var err error
+	if !w.closed {
+		if z, ok := w.zip.(*zstd.Encoder); ok {
+			z.Reset(nil) // nothing is to be written, only its memory given back
+		}
+		err = f.Close()
+	}
+	w.zip = nil
+	return errors.Join(err, remove(f.Name()))
+}
+
+// Close throws away what is open. It may be called twice.
+func (w *writer) Close() error { return w.Abort() }
