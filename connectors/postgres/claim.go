@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"penstock/connectors"
 
@@ -39,13 +40,7 @@ func (t *target) Claim(ctx context.Context, o connectors.Owner) (connectors.Clai
 		return connectors.Claim{}, err
 	}
 	t.forget() // a claim is made anew, never renewed
-	epoch := int64(0)
-	err = t.control(ctx, func(c *pgconn.PgConn) error {
-		return transaction(ctx, c, func() (err error) {
-			epoch, err = t.raise(ctx, c, string(owner))
-			return err
-		})
-	})
+	epoch, err := t.take(ctx, string(owner))
 	if err == nil {
 		t.epoch.Store(epoch)
 		err = t.hold(ctx)
@@ -55,6 +50,33 @@ func (t *target) Claim(ctx context.Context, o connectors.Owner) (connectors.Clai
 	}
 	failpoint("claim.after")
 	return connectors.Claim{Epoch: epoch}, nil
+}
+
+// The server takes a moment to see that a process has died: a run that is
+// started at once after it must not be told that the dead one holds the pipeline.
+const (
+	deathSeen  = 2 * time.Second
+	deathCheck = 50 * time.Millisecond
+)
+
+// take raises the epoch, and waits for an owner that is just ending.
+func (t *target) take(ctx context.Context, owner string) (epoch int64, err error) {
+	for until := time.Now().Add(deathSeen); ; {
+		err = t.control(ctx, func(c *pgconn.PgConn) error {
+			return transaction(ctx, c, func() (err error) {
+				epoch, err = t.raise(ctx, c, owner)
+				return err
+			})
+		})
+		if connectors.ClassOf(err) != connectors.Held || time.Now().After(until) {
+			return epoch, err
+		}
+		select {
+		case <-time.After(deathCheck):
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}
 }
 
 // hold keeps the claim for as long as this process lives.

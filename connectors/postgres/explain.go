@@ -24,7 +24,7 @@ func notBuilt(t connectors.Load) []connectors.Statement {
 	if t.Create || t.Indexes != "defer" {
 		return nil
 	}
-	return []connectors.Statement{{SQL: connectors.NotBuilt, Comment: `indexes = "defer" for a table that is there: keep is built`}}
+	return []connectors.Statement{{SQL: connectors.NotBuilt, Comment: `indexes = "defer" of a table that is there; indexes = "keep" runs`}}
 }
 
 // Prepare creates the table where it is absent, then empties it or makes sure

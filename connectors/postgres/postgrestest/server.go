@@ -132,7 +132,7 @@ func (s *Server) start(o Options) error {
 func (s *Server) command(who *syscall.Credential, name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(s.bin, name), args...)
 	cmd.Dir = s.dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8"}
+	cmd.Env = append(cmd.Environ(), "LC_ALL=C.UTF-8")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: who}
 	return cmd
 }
