@@ -140,6 +140,23 @@ func (s *server) at(op string, err error) error {
 	return at(fmt.Sprintf("%s database %s on %s:%d as %s", op, s.connection.Database, s.connection.Host, s.connection.Port, s.connection.User), "", err)
 }
 
+// reconnect opens a session in place of a lost one, whose server process may not
+// know yet that it is: until it does, it holds its locks.
+func (s *server) reconnect(ctx context.Context, old *pgconn.PgConn, role string, more map[string]string) (*pgconn.PgConn, error) {
+	c, err := s.connect(ctx, role, more)
+	if err != nil || old == nil {
+		return c, err
+	}
+	closeNow(old)
+	if _, err := exec(ctx, c, endSession, int64(old.PID()), s.name+role); err != nil {
+		closeNow(c)
+		return nil, err
+	}
+	return c, nil
+}
+
+const endSession = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND pid <> pg_backend_pid() AND datname = current_database() AND usename = current_user AND application_name = $2"
+
 // closeNow ends a session without waiting for what it was doing.
 func closeNow(c *pgconn.PgConn) {
 	if c == nil {

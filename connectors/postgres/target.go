@@ -63,7 +63,7 @@ func (t *target) connect(ctx context.Context) error {
 		return nil
 	}
 	t.owns = false
-	c, err := t.server.connect(ctx, roleControl, nil)
+	c, err := t.server.reconnect(ctx, t.session, roleControl, nil)
 	if err == nil {
 		t.session = c
 	}

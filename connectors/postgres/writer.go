@@ -56,11 +56,12 @@ func newWriter(t *target, l connectors.Load) (*writer, error) {
 	return w, nil
 }
 
-// connect opens the session. A chunk's commit does not wait for the disk: its
-// marker is in the same transaction, so that a server that crashes forgets
-// both, and the table's last transaction waits for all before it.
+// connect opens the session, in place of one that was lost. A chunk's commit
+// does not wait for the disk: its marker is in the same transaction, so that a
+// server that crashes forgets both, and the table's last transaction waits for
+// all before it.
 func (w *writer) connect(ctx context.Context) error {
-	c, err := w.t.server.connect(ctx, w.role, map[string]string{"synchronous_commit": "off"})
+	c, err := w.t.server.reconnect(ctx, w.conn, w.role, map[string]string{"synchronous_commit": "off"})
 	if err != nil {
 		return err
 	}
@@ -70,20 +71,6 @@ func (w *writer) connect(ctx context.Context) error {
 	}
 	w.conn = c
 	return nil
-}
-
-// reconnect replaces a lost session, whose server process may not know yet.
-func (w *writer) reconnect(ctx context.Context) error {
-	old := w.conn
-	if err := w.connect(ctx); err != nil {
-		return err
-	}
-	if old == nil {
-		return nil
-	}
-	closeNow(old)
-	_, err := exec(ctx, w.conn, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND pid <> pg_backend_pid() AND usename = current_user AND application_name = $2", int64(old.PID()), w.t.server.name+w.role)
-	return err
 }
 
 // Begin opens a transaction and locks the chunk's pending marker. An idle
@@ -97,7 +84,7 @@ func (w *writer) Begin(ctx context.Context, m connectors.Marker) (bool, error) {
 	}
 	for again := false; ; again = true {
 		if w.conn == nil || w.conn.IsClosed() {
-			if err := w.reconnect(ctx); err != nil {
+			if err := w.connect(ctx); err != nil {
 				return false, w.at(m, err)
 			}
 		}
@@ -221,7 +208,7 @@ func (w *writer) commit(ctx context.Context, m connectors.Marker) error {
 // the old transaction holds until it is decided. A chunk that did not go in is
 // the lost session's error, or Fenced where the claim is lost.
 func (w *writer) decide(ctx context.Context, m connectors.Marker, lost error) (committed bool, why error) {
-	if err := w.reconnect(ctx); err != nil {
+	if err := w.connect(ctx); err != nil {
 		return false, lost // the next try finds the marker as it is
 	}
 	defer rollback(w.conn)
