@@ -68,7 +68,9 @@ func Start(o Options) (*Server, error) {
 // newest where Debian and its kin put them.
 func binaries() (string, error) {
 	if p, err := exec.LookPath("postgres"); err == nil {
-		return filepath.Dir(p), nil
+		if p, err = filepath.EvalSymlinks(p); err == nil { // the other programs stand beside it
+			return filepath.Dir(p), nil
+		}
 	}
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
 	slices.SortFunc(found, func(a, b string) int { return versionOf(a) - versionOf(b) })
