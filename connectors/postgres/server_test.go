@@ -86,9 +86,9 @@ func canonical(typ schema.Type, v []byte) string {
 func endControl(t testing.TB, config any, pipeline string) {
 	t.Helper()
 	d := databaseOf(t, config)
-	const of = " FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND application_name = 'penstock/%s/control' AND pid IN (SELECT pid FROM penstock_owner)"
-	d.Exec(t, fmt.Sprintf("SELECT pg_terminate_backend(pid)"+of, pipeline))
-	for deadline := time.Now().Add(20 * time.Second); d.Ask(t, fmt.Sprintf("SELECT count(*)"+of, pipeline)) != "0"; {
+	of := fmt.Sprintf(" FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND application_name = 'penstock/%s/control' AND pid IN (SELECT pid FROM %s.penstock_owner)", pipeline, quote(config.(*TargetConfig).Schema))
+	d.Exec(t, "SELECT pg_terminate_backend(pid)"+of)
+	for deadline := time.Now().Add(20 * time.Second); d.Ask(t, "SELECT count(*)"+of) != "0"; {
 		if time.Now().After(deadline) {
 			t.Fatal("the control session does not end")
 		}
