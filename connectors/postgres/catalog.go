@@ -22,7 +22,7 @@ WHERE ` + ofUsers + ` ORDER BY n.nspname, c.relname`
 	// A domain is told by its base type, which its values travel as.
 	catalogColumns = `SELECT c.oid, a.attname,
   CASE t.typtype WHEN 'd' THEN format_type(t.typbasetype, CASE WHEN t.typtypmod >= 0 THEN t.typtypmod ELSE a.atttypmod END) ELSE format_type(a.atttypid, a.atttypmod) END,
-  a.attnotnull OR t.typnotnull, coalesce(pg_get_expr(d.adbin, d.adrelid), ''), a.attidentity <> '', a.attgenerated <> '', coalesce(col_description(c.oid, a.attnum), '')
+  a.attnotnull OR t.typnotnull, coalesce(pg_get_expr(d.adbin, d.adrelid), ''), a.attidentity <> '' OR a.attgenerated = '' AND pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%', a.attgenerated <> '', coalesce(col_description(c.oid, a.attnum), '')
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
 WHERE ` + ofUsers + ` ORDER BY c.oid, a.attnum`

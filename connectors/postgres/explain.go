@@ -156,7 +156,20 @@ func (explainer) Finish(t connectors.Load) []connectors.Statement {
 			connectors.Statement{SQL: fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (%s)", key, name, quoteList(t.Key)), Comment: "left out where the table has its key", Locks: "SHARE"},
 			connectors.Statement{SQL: fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY USING INDEX %s", name, key, key), Comment: "likewise", Locks: "ACCESS EXCLUSIVE"})
 	}
+	for _, c := range t.Columns {
+		if c.Numbered {
+			out = append(out, connectors.Statement{SQL: moveSequence(name, c.Name), Comment: "the sequence goes on after the greatest value, and never back"})
+		}
+	}
 	return append(out, connectors.Statement{SQL: "ANALYZE " + name, Comment: "statistics for the planner of the server", Locks: "SHARE UPDATE EXCLUSIVE"})
+}
+
+// moveSequence sets the sequence that a column owns; where it owns none, or its
+// sequence is past the rows, it does nothing.
+func moveSequence(table, column string) string {
+	text := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+	sequence := fmt.Sprintf("pg_get_serial_sequence(%s, %s)", text(table), text(column))
+	return fmt.Sprintf("SELECT setval(%s, m) FROM (SELECT max(%s) AS m FROM %s) AS t WHERE m > coalesce(pg_sequence_last_value(%s), 0)", sequence, quote(column), table, sequence)
 }
 
 // quote makes an identifier of any name.
