@@ -28,11 +28,11 @@ type copier struct {
 	binary bool
 	buf    []byte
 	rows   int64 // in buf
-	read   bytes.Reader
+	read   *bytes.Reader
 }
 
 func newCopier(e *encoder, sql string) *copier {
-	return &copier{encoder: e, sql: sql, binary: e.binary()}
+	return &copier{encoder: e, sql: sql, binary: e.binary(), read: &bytes.Reader{}}
 }
 
 func (w *copier) prepare(context.Context, *pgconn.PgConn) error { return nil }
@@ -66,8 +66,11 @@ func (w *copier) flush(ctx context.Context, c *pgconn.PgConn) error {
 		w.buf = binary.BigEndian.AppendUint16(w.buf, 0xffff) // no more rows
 	}
 	w.read.Reset(w.buf)
-	tag, err := c.CopyFrom(ctx, &w.read, w.sql)
+	tag, err := c.CopyFrom(ctx, w.read, w.sql)
 	if err != nil {
+		// Where the session was lost, pgconn's goroutine may go on reading for a
+		// moment: what it reads is left to it, and the next chunk has its own.
+		w.read, w.buf = &bytes.Reader{}, nil
 		return orCancelled(ctx, failure(err, w.sql))
 	}
 	if err := counted(tag.RowsAffected(), w.rows); err != nil {

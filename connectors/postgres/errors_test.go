@@ -81,7 +81,9 @@ func TestServersThatAreNotVerifiedAreRefused(t *testing.T) {
 	https.StartTLS()
 	defer https.Close()
 	var heard bytes.Buffer
-	config := answers(t, 'S', func(c net.Conn) { _, _ = io.Copy(&heard, tls.Server(c, &tls.Config{Certificates: https.TLS.Certificates})) })
+	config := answers(t, 'S', func(c net.Conn) {
+		_, _ = io.Copy(&heard, tls.Server(c, &tls.Config{Certificates: https.TLS.Certificates}))
+	})
 	tests := []struct {
 		name   string
 		config *TargetConfig
