@@ -1,5 +1,5 @@
-# Go and its modules are all that building and testing take; the race detector
-# also takes a C compiler.
+# Go and its modules are all that building takes. Tests also take a PostgreSQL
+# server, and the race detector a C compiler.
 
 GO        ?= go
 TESTFLAGS ?=
@@ -21,7 +21,7 @@ QUICKSTART := examples/quickstart
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build demo test race check check-format check-vet check-staticcheck check-tidy check-generate check-goldens bench bench-rows update clean help
+.PHONY: build demo test race check check-format check-vet check-staticcheck check-tidy check-generate check-goldens bench bench-rows bench-pgload update clean help
 
 build: ## Build bin/penstock, one static binary
 	@$(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/penstock ./cmd/penstock
@@ -31,7 +31,8 @@ demo: build ## Plan and run the quickstart: 1,000,000 made-up rows into an SQLit
 	bin/penstock plan $(QUICKSTART)/quickstart.hcl
 	bin/penstock run $(QUICKSTART)/quickstart.hcl
 
-test: ## Set up what the tests need (Go modules) and run all of them
+test: ## Set up what the tests need (Go modules, PostgreSQL) and run all of them
+	@.ci/postgres
 	$(GO) test -timeout 20m $(TESTFLAGS) ./...
 	$(GO) test -timeout 20m $(TESTFLAGS) $(TAGGED) $(TAGGED_TESTS)
 
@@ -40,6 +41,7 @@ race: export CGO_ENABLED = 1
 race: ## Run all tests but the crash tests under the race detector (needs a C compiler)
 	@cc=$$($(GO) env CC); command -v $$cc >/dev/null || \
 		{ echo "the race detector needs $$cc: apt-get install -y gcc libc6-dev" >&2; exit 1; }
+	@.ci/postgres
 	$(GO) test -race -timeout 40m -skip '^TestCrash' $(TESTFLAGS) ./...
 
 check: test check-format check-vet check-staticcheck check-tidy check-generate check-goldens race ## What CI runs: test, then each check below
@@ -66,6 +68,10 @@ check-goldens: ## The golden plans in examples are what the compiler writes
 
 bench-rows: ## Made-up rows through filter, expression and ranges: discarded, and into SQLite
 	@$(GO) run ./bench/rows
+
+bench-pgload: ## Rows into PostgreSQL by COPY, beside psql with text and binary files (starts a server)
+	@.ci/postgres
+	@$(GO) run ./bench/pgload
 
 bench: ## Run the Go benchmarks; BENCH=regexp chooses
 	@uptime

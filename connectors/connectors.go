@@ -229,6 +229,7 @@ type TargetColumn struct {
 	Native   string
 	Type     schema.Type
 	Nullable bool
+	Numbered bool // the table is there, and the target numbers the column by itself
 }
 
 // Marker is what a chunk's transaction records with its rows.

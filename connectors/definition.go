@@ -124,6 +124,10 @@ type Statement struct {
 	Locks   string `json:"locks,omitempty"`   // what it locks, in the target's own word
 }
 
+// NotBuilt stands in a plan where a connector has no statement to show yet. A
+// stage with it plans, and the run refuses it.
+const NotBuilt = "statement: not built yet"
+
 // SourceExplainer writes a source's statements without connecting.
 type SourceExplainer interface {
 	Read(x Extract) []Statement

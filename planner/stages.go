@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"penstock/connectors"
 	"penstock/lang"
 	"penstock/planner/plan"
@@ -59,13 +61,19 @@ func (p *pipeline) add(s plan.Stage) { p.out.Stages = append(p.out.Stages, s) }
 // notBuilt stands where this build has no statements to show, and the runner
 // refuses it.
 func notBuilt() []connectors.Statement {
-	return []connectors.Statement{{SQL: "statement: not built yet"}}
+	return []connectors.Statement{{SQL: connectors.NotBuilt}}
+}
+
+// lacks reports statements that a connector has no text for yet.
+func lacks(statements []connectors.Statement) bool {
+	return slices.ContainsFunc(statements, func(s connectors.Statement) bool { return s.SQL == connectors.NotBuilt })
 }
 
 func (p *pipeline) prepare(t *plan.Table, after []string) string {
 	s := plan.Stage{ID: "prepare " + t.Source.String(), Kind: plan.StagePrepare, Table: t.Source.String(), After: after, Parallel: 1}
 	if x := p.target.def.Target.Explain; x != nil {
 		s.Statements = x.Prepare(p.out.BareLoad(t))
+		s.NotBuilt = lacks(s.Statements)
 	} else {
 		s.Statements, s.NotBuilt = notBuilt(), true
 	}
@@ -112,6 +120,7 @@ func (p *pipeline) finish(t *plan.Table) string {
 	s := plan.Stage{ID: "finish " + name, Kind: plan.StageFinish, Table: name, After: []string{"extract " + name}, Parallel: 1}
 	if x := p.target.def.Target.Explain; x != nil {
 		s.Statements = x.Finish(p.out.BareLoad(t))
+		s.NotBuilt = lacks(s.Statements)
 	} else {
 		s.Statements, s.NotBuilt = notBuilt(), true
 	}

@@ -51,7 +51,7 @@ func (t *table) existingColumn(c column, out *plan.Column, nullable bool) bool {
 			"%s of %s is %s: %s. Drop it here if the target can do without a value.", dc.Name, t.dst.Name, dc.Native, strings.TrimSuffix(dc.Problem, "."))
 		return false
 	}
-	out.Name, out.Native, out.Type, out.Nullable = dc.Name, dc.Native, dc.Type, dc.Nullable
+	out.Name, out.Native, out.Type, out.Nullable, out.Numbered = dc.Name, dc.Native, dc.Type, dc.Nullable, dc.Identity
 	if c.spec != nil && c.spec.Type.Set {
 		want, err := t.target.def.Types.Parse(c.spec.Type.V)
 		switch {

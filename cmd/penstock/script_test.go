@@ -13,15 +13,22 @@ import (
 	"strings"
 	"testing"
 
+	"penstock/connectors/postgres/postgrestest"
+
 	"github.com/rogpeppe/go-internal/testscript"
 	_ "modernc.org/sqlite"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(withServers{m}, map[string]func(){
 		"penstock": func() { os.Exit(penstock()) },
 	})
 }
+
+// withServers stops the PostgreSQL server that tests started, after the last one.
+type withServers struct{ *testing.M }
+
+func (m withServers) Run() int { return postgrestest.Main(m.M) }
 
 // TestScript plays testdata/script: what a user does, with the whole program.
 // Verbs beside testscript's own:

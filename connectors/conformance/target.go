@@ -27,6 +27,9 @@ type TargetHarness struct {
 	// while its process lives on: an expired lease, a lock file that someone
 	// deleted. What the owner then tries must fail.
 	Lose func(t testing.TB, config any, pipeline string)
+	// Refused reports a value of a type that the target does not store: writing
+	// it must be an error of class Data. nil: it stores all of them.
+	Refused func(typ schema.Type, value string) bool
 }
 
 // Target runs the suite.

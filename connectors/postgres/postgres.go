@@ -3,12 +3,16 @@
 package postgres
 
 import (
+	"fmt"
 	"strings"
 
 	"penstock/connectors"
 	"penstock/internal/schema"
 	"penstock/internal/secret"
 )
+
+// Kind is the connector's word in a spec.
+const Kind = "postgres"
 
 // Connection is how a server is reached, by a source and a target alike.
 type Connection struct {
@@ -36,7 +40,7 @@ type TargetConfig struct {
 // Definition is the connector.
 func Definition() *connectors.Definition {
 	return &connectors.Definition{
-		Kind:    "postgres",
+		Kind:    Kind,
 		Summary: "PostgreSQL 15 and later: loads by binary COPY, changes by logical replication",
 		Types:   types{},
 		Source: &connectors.SourceDef{
@@ -59,7 +63,9 @@ func Definition() *connectors.Definition {
 				// what a reader of the target waits at most.
 				CommitRows: 10_000, CommitBytes: 8 << 20, CommitEvery: "1s",
 			},
-			SplitName: connectors.SplitDotted,
+			SplitName: splitName,
+			Explain:   explainer{},
+			Open:      openTarget,
 		},
 	}
 }
@@ -86,6 +92,23 @@ func checkTarget(config any) []connectors.Problem {
 		return []connectors.Problem{{Path: "schema", Detail: "a name has at most 63 octets"}}
 	}
 	return nil
+}
+
+// splitName takes a target name apart, and refuses names that PostgreSQL would
+// cut and those of our own tables.
+func splitName(name string) (schema.Name, error) {
+	n, err := connectors.SplitDotted(name)
+	switch {
+	case err != nil:
+		return n, err
+	case len(n.Name) > maxName || len(n.Schema) > maxName:
+		return n, fmt.Errorf("PostgreSQL cuts names after %d octets", maxName)
+	case strings.ContainsRune(name, 0):
+		return n, fmt.Errorf("the name holds a zero octet")
+	case isStateTable(n.Name):
+		return n, fmt.Errorf("%s is where Penstock keeps its own state: choose another name", n.Name)
+	}
+	return n, nil
 }
 
 // Storage words of the catalog.

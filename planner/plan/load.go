@@ -34,7 +34,7 @@ func (p *Pipeline) BareLoad(t *Table) connectors.Load {
 		Digest: t.Digest, Definition: string(p.Definition(t)),
 	}
 	for _, c := range t.Columns {
-		l.Columns = append(l.Columns, connectors.TargetColumn{Name: c.Name, Native: c.Native, Type: c.Type, Nullable: c.Nullable})
+		l.Columns = append(l.Columns, connectors.TargetColumn{Name: c.Name, Native: c.Native, Type: c.Type, Nullable: c.Nullable, Numbered: c.Numbered})
 	}
 	return l
 }

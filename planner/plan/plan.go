@@ -128,8 +128,9 @@ type Column struct {
 	Native    string       `json:"native"`
 	Type      schema.Type  `json:"type"`
 	Nullable  bool         `json:"nullable,omitempty"`
-	Source    string       `json:"source,omitempty"` // a source column; "" for a computed one
-	Value     string       `json:"value,omitempty"`  // a row expression, in canonical form
+	Numbered  bool         `json:"numbered,omitempty"` // the target numbers it by itself where no value is given
+	Source    string       `json:"source,omitempty"`   // a source column; "" for a computed one
+	Value     string       `json:"value,omitempty"`    // a row expression, in canonical form
 	ValueType *schema.Type `json:"value_type,omitempty"`
 	New       bool         `json:"new,omitempty"` // the source has no such column
 	Decision  string       `json:"decision"`      // "exact", "checked", "lossy"
