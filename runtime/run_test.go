@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -514,17 +515,14 @@ func TestDrainEndsTheWaitForAnotherTry(t *testing.T) {
 	r := newRig(t, "", "")
 	r.onRead = func() error { return transient("fetch") }
 	drain := r.drain
+	var once sync.Once
 	started := time.Now()
 	res := runtime.Run(t.Context(), r.plan, runtime.Options{
 		Registry: r.reg, Dir: r.dir, Drain: drain,
 		Backoff: runtime.Backoff{Attempts: 10, First: time.Hour, Max: time.Hour},
 		Events: event.SinkFunc(func(e event.Event) {
 			if e, ok := e.(event.Retrying); ok && e.Attempt == 1 {
-				select {
-				case <-drain:
-				default:
-					close(drain)
-				}
+				once.Do(func() { close(drain) })
 			}
 		}),
 	})
