@@ -166,6 +166,7 @@ func (r *reader) fromFile(path string, o Options, values map[string]assigned) {
 		return
 	}
 	r.keep(path, src)
+	r.hideValues(path)
 	body, l := parse(path, src)
 	r.diags = append(r.diags, l...)
 	if body == nil || l.HasErrors() {

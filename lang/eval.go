@@ -35,7 +35,30 @@ func (r *reader) eval(e hcl.Expression, in roots) (cty.Value, bool) {
 func (r *reader) value(e hcl.Expression, ctx *hcl.EvalContext) (cty.Value, bool) {
 	v, diags := e.Value(ctx)
 	r.fromHCL(diags)
-	return v, !diags.HasErrors() && v.IsWhollyKnown()
+	if diags.HasErrors() || !v.IsWhollyKnown() {
+		return v, false
+	}
+	if size(v) > maxValue {
+		r.diags.Errorf(diag.CannotEvaluate, e.Range(), "Value is too large", "A value of a spec has at most a million bytes and elements.")
+		return cty.NilVal, false
+	}
+	return v, true
+}
+
+// hasFor reports whether a loop has another one in it.
+func hasFor(f *hclsyntax.ForExpr) bool {
+	found := false
+	for _, e := range []hclsyntax.Expression{f.CollExpr, f.KeyExpr, f.ValExpr, f.CondExpr} {
+		if e == nil {
+			continue
+		}
+		_ = hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics {
+			_, is := n.(*hclsyntax.ForExpr)
+			found = found || is
+			return nil
+		})
+	}
+	return found
 }
 
 // allowed reports functions and references that can't be used. It is false,
@@ -43,6 +66,11 @@ func (r *reader) value(e hcl.Expression, ctx *hcl.EvalContext) (cty.Value, bool)
 func (r *reader) allowed(e hcl.Expression, in roots) bool {
 	ok := true
 	walkSyntax(e, func(n hclsyntax.Node, at func(hcl.Range) hcl.Range) {
+		if f, is := n.(*hclsyntax.ForExpr); is && hasFor(f) {
+			ok = false
+			r.diags.Errorf(diag.CannotEvaluate, at(f.OpenRange), "for inside for", "Loops in loops can take more time and memory than there is. Put the inner one into a local value.")
+			return
+		}
 		c, is := n.(*hclsyntax.FunctionCallExpr)
 		if !is {
 			return

@@ -143,7 +143,7 @@ func TestValuesFromOutsideAreCheckedAndNotShown(t *testing.T) {
 	dir := write(t, map[string]string{"v.yaml": "n: \"8\"\nhots: x\npw: topsecret\n"})
 	spec, l := lang.Parse(map[string][]byte{"a.hcl": []byte(withVariables)}, ".", lang.Options{
 		Vars: map[string]string{"names": "[1, 2]", "nmae": "x", "pw": "hunter2"}, VarFiles: []string{filepath.Join(dir, "v.yaml")}})
-	want := `error PEN0219 "nmae"; error PEN0216 "names"; warning PEN0219 "hots"; error PEN0216 "8"`
+	want := `error PEN0219 "nmae"; error PEN0216 "names"; warning PEN0219 "hots"; error PEN0216 "*"`
 	got := codes(spec, l)
 	for _, w := range strings.Split(want, "; ") {
 		if !strings.Contains(got, w) {

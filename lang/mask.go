@@ -54,10 +54,41 @@ func (s *scope) mask(r hcl.Range) {
 	}
 }
 
+// hideValues shows a variable file by its names alone. Which of its values are
+// secrets is known only once it is read, and it may not be readable.
+func (s *scope) hideValues(name string) {
+	b, at := s.masked[name], 0
+	for line := range bytes.Lines(s.sources[name].buf) {
+		value := 0 // a line without a name goes on with a value
+		if i := bytes.IndexAny(line, "=:"); i >= 0 {
+			value = i + 1
+		}
+		hide(b, at+value, at+len(line))
+		for _, w := range hiddenWord.FindAll(line[value:], -1) {
+			s.hidden = append(s.hidden, hiddenText{name, string(w)})
+		}
+		at += len(line)
+	}
+}
+
+// hiddenText is a word of a file that is not shown.
+type hiddenText struct{ file, word string }
+
+// hiddenWord is what a message could repeat of a value. Shorter words are in
+// any sentence.
+var hiddenWord = regexp.MustCompile(`[^\s"'=:,\[\]{}()*&!|<>]{3,}`)
+
 // scrub keeps what is masked out of words and edits too: a diagnostic about
 // bytes that are not shown doesn't repeat them.
 func (s *scope) scrub(d *diag.Diagnostic) {
 	at := d.Subject
+	for _, h := range s.hidden {
+		if h.file == at.Filename && (strings.Contains(d.Summary, h.word) || strings.Contains(d.Detail, h.word)) {
+			d.Fixes = nil
+			d.Summary = strings.ReplaceAll(d.Summary, h.word, "***")
+			d.Detail = strings.ReplaceAll(d.Detail, h.word, "***")
+		}
+	}
 	src, shown := s.sources[at.Filename], s.masked[at.Filename]
 	if src == nil || at.Empty() || at.End.Byte > len(shown) || bytes.Equal(src.buf[at.Start.Byte:at.End.Byte], shown[at.Start.Byte:at.End.Byte]) {
 		return

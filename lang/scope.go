@@ -11,6 +11,7 @@ import (
 type scope struct {
 	sources map[string]*source
 	masked  map[string][]byte // Spec.Files: what may be shown
+	hidden  []hiddenText      // words of variable files
 
 	root    *shape   // the language
 	configs []*shape // the connectors' own settings, for "it belongs in"

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -32,7 +31,6 @@ type app struct {
 	size      func() (width, height int) // of the terminal at stderr; nil: 80 by 24
 	width     int                        // of the terminal at stdout; 0: it is none
 	lookupEnv func(string) (string, bool)
-	signals   <-chan os.Signal
 
 	lines sync.Mutex // one JSON line at a time
 
@@ -52,6 +50,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 		a.program = "penstock"
 	}
 	a.screen, a.stderr = a.stderr, scrubbed{a.stderr}
+	a.stdout = scrubbed{a.stdout}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetOut(a.stdout)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"penstock/internal/units"
+	"penstock/lang"
 	"penstock/planner"
 	"penstock/planner/plan"
 	"penstock/runtime"
@@ -83,7 +84,7 @@ SQLite's for one, are read, and none is made.
 			if a.json {
 				return nil
 			}
-			next := a.program + " run " + quote(args[0]) + a.repeatFlags()
+			next := a.program + " run " + quote(args[0]) + a.repeatFlags(c.spec)
 			if out != "" {
 				next = a.program + " run " + quote(out)
 			}
@@ -95,11 +96,15 @@ SQLite's for one, are read, and none is made.
 	return cmd
 }
 
-// repeatFlags gives the variable flags back for a printed command. They are not
-// secrets, or they would be scrubbed.
-func (a *app) repeatFlags() string {
+// repeatFlags gives the variable flags back for a printed command; the value of
+// a sensitive one is for the reader to put in. A plan file (spec is nil) has no
+// other variables.
+func (a *app) repeatFlags(spec *lang.Spec) string {
 	s := ""
 	for _, v := range a.vars {
+		if name, _, _ := strings.Cut(v, "="); spec == nil || spec.Sensitive[name] != nil {
+			v = name + "=..."
+		}
 		s += " --var " + quote(v)
 	}
 	for _, f := range a.varFiles {
@@ -142,6 +147,19 @@ func writePlan(path string, p *plan.Plan) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return refuse("it is a folder")
 	}
+	switch info, err := os.Lstat(path); {
+	case err == nil && info.Mode()&fs.ModeSymlink != 0:
+		// The file that it stands for is replaced, and not the link.
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			return writePlan(real, p)
+		}
+	case err == nil && !info.Mode().IsRegular():
+		// A pipe or a device takes the bytes; replacing it would break it.
+		if err := os.WriteFile(path, b, 0); err != nil {
+			return refuse("%v", cause(err))
+		}
+		return nil
+	}
 	tmp, err := os.CreateTemp(dir, ".plan-*")
 	if err != nil {
 		return refuse("%v", cause(err)) // its own name would tell nobody anything
@@ -182,7 +200,7 @@ func (a *app) showCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				_, err = scrubbed{a.stdout}.Write(b)
+				_, err = a.stdout.Write(b)
 				return err
 			}
 			return plan.Text(a.stdout, p, plan.TextOptions{Run: a.program + " run " + quote(args[0]), Width: a.width})

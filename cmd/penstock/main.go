@@ -18,8 +18,6 @@ func main() {
 
 // penstock runs the command line with this process's streams.
 func penstock() int {
-	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	// A reader of the JSON lines that goes away must not end a load: writing
 	// fails then, and nothing else.
 	signal.Ignore(syscall.SIGPIPE)
@@ -32,7 +30,6 @@ func penstock() int {
 		color:     term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
 		size:      func() (int, int) { return terminalSize(os.Stderr) },
 		lookupEnv: os.LookupEnv,
-		signals:   signals,
 	}
 	if term.IsTerminal(int(os.Stdout.Fd())) {
 		a.width, _ = terminalSize(os.Stdout)

@@ -14,6 +14,7 @@ type closing struct {
 	w     io.Writer
 	width int
 	log   bool   // errors stay on one line each, to be searched for
+	saved bool   // run_results.json was written
 	dir   string // where the folder .penstock is
 	again string // the command that goes on with an unfinished run
 }
@@ -56,7 +57,9 @@ func (c *closing) write(res *runtime.Results) {
 		if p.Error == nil && !p.Drained && p.Delivery != "" {
 			c.line(2, "delivery: %s", p.Delivery)
 		}
-		c.line(2, "report: %s", relative(resultsPath(c.dir, p.Name)))
+		if c.saved {
+			c.line(2, "report: %s", relative(resultsPath(c.dir, p.Name)))
+		}
 		goOn = goOn || p.Epoch != 0 && (p.Drained || p.Error != nil)
 	}
 	if goOn && c.again != "" {

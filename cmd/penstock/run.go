@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -48,7 +49,7 @@ asked for: --var or PENSTOCK_VAR_x.`,
 			if err != nil {
 				return err
 			}
-			again := a.program + " run " + quote(args[0]) + a.repeatFlags()
+			again := a.program + " run " + quote(args[0]) + a.repeatFlags(spec)
 			for _, o := range only { // not --reload: it would begin anew
 				again += " --only " + quote(o)
 			}
@@ -147,7 +148,10 @@ func (a *app) run(ctx context.Context, p *plan.Plan, dir string, spec *lang.Spec
 		screen.show(now, e)
 	})
 	caught := make(chan os.Signal, 1)
-	go a.watchSignals(ctx, func(s os.Signal) {
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	go watchSignals(ctx, signals, func(s os.Signal) {
 		caught <- s
 		screen.drain()
 		sinks.Emit(event.Notice{Text: "stopping: what is read whole is committed, then this run ends; a second signal ends it at once"})
@@ -167,30 +171,34 @@ func (a *app) run(ctx context.Context, p *plan.Plan, dir string, spec *lang.Spec
 	default:
 	}
 	a.cutShort(res, sig)
+	saved := true
 	if err := a.saveResults(res, dir); err != nil {
+		saved = false
 		fmt.Fprintf(a.stderr, "penstock: the report could not be written: %v\n", err)
 		res.Exit = runtime.Worst(res.Exit, runtime.ExitFailed)
 	}
 	if a.json {
 		a.writeEvent(time.Now(), runFinished{Results: res})
 	}
-	(&closing{w: a.stderr, width: a.stderrWidth(), log: !a.terminal, dir: dir, again: again}).write(res)
+	(&closing{w: a.stderr, width: a.stderrWidth(), log: !a.terminal, saved: saved, dir: dir, again: again}).write(res)
 	if res.Exit != runtime.ExitOK {
 		return exitError(res.Exit)
 	}
 	return nil
 }
 
-// watchSignals calls first at the first signal and second at the next.
-func (a *app) watchSignals(ctx context.Context, first func(os.Signal), second func()) {
+// watchSignals calls first at the first signal and second at the next; a third
+// kills the process, as it would any other.
+func watchSignals(ctx context.Context, signals chan os.Signal, first func(os.Signal), second func()) {
 	select {
-	case s := <-a.signals:
+	case s := <-signals:
 		first(s)
 	case <-ctx.Done():
 		return
 	}
 	select {
-	case <-a.signals:
+	case <-signals:
+		signal.Stop(signals)
 		second()
 	case <-ctx.Done():
 	}
@@ -256,7 +264,7 @@ func (a *app) writeEvent(now time.Time, e event.Event) {
 	a.lines.Lock()
 	defer a.lines.Unlock()
 	// A reader that has gone away must not end a load.
-	_, _ = scrubbed{a.stdout}.Write(append(b, '\n'))
+	_, _ = a.stdout.Write(append(b, '\n'))
 }
 
 // reportEvery is the shortest interval that a pipeline of the plan asks for.

@@ -97,7 +97,7 @@ func (a *app) writeJSON(v any) error {
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	_, err := scrubbed{a.stdout}.Write(b.Bytes())
+	_, err := a.stdout.Write(b.Bytes())
 	return err
 }
 
