@@ -73,8 +73,8 @@ func (l *layout) split(ctx context.Context, f *filed, t *schema.Table, s connect
 
 // piecesOf is how many pieces a range, and a chunk, is put together from: how
 // rows lie in the files is known only at the end, and pieces make them even to
-// about an eighth of a chunk.
-const piecesOf = 8
+// a few hundredths.
+const piecesOf = 32
 
 // piece is a stretch of records.
 type piece struct {
