@@ -28,6 +28,10 @@ func (p *pipeline) read(ctx context.Context, f *flight) {
 				pc.rows.Release()
 				return errOutgrown
 			}
+			if p.draining() {
+				pc.rows.Release()
+				return errDrained
+			}
 			if !p.belt.put(f, pc, n) {
 				return errDrained
 			}

@@ -232,6 +232,32 @@ func atCalls(err error, numbers ...int64) func() error {
 // nowAndThen fails at a few calls that are early, late and close together.
 func nowAndThen(what string) func() error { return atCalls(transient(what), 2, 3, 11, 40, 41, 90) }
 
+// cutAfter calls cut once three chunks are committed. By then at most half of
+// the chunks are read: further reads wait for the cut.
+func (r *rig) cutAfter(cut func()) {
+	done := make(chan struct{})
+	var commits, reads atomic.Int64
+	r.onCommit = func(commit func() error) error {
+		err := commit()
+		if commits.Add(1) == 3 {
+			cut()
+			close(done)
+		}
+		return err
+	}
+	r.onRead = func() error {
+		if reads.Add(1) > 20 {
+			<-done
+		}
+		return nil
+	}
+}
+
+// uncut lets the next run through.
+func (r *rig) uncut() {
+	r.onCommit, r.onRead, r.drain = nil, nil, make(chan struct{})
+}
+
 func TestTransientErrorsAreTriedAgainAndEachRowIsThereOnce(t *testing.T) {
 	for _, split := range []string{"blocks", "hash"} {
 		table := fmt.Sprintf(`range {
@@ -319,13 +345,7 @@ func TestFencedWriterEndsTheRunWithExit5(t *testing.T) {
 func TestDrainKeepsWhatIsCommittedAndTheNextRunDoesTheRest(t *testing.T) {
 	sum := undisturbed(t, "")
 	r := newRig(t, "", "")
-	var commits atomic.Int64
-	r.onCommit = func(commit func() error) error {
-		if commits.Add(1) == 3 {
-			close(r.drain)
-		}
-		return commit()
-	}
+	r.cutAfter(func() { close(r.drain) })
 	res := r.run()
 	if res.Exit != 0 || !res.Pipelines[0].Drained {
 		t.Fatalf("exit %d, drained %v, want 0 and true: %s", res.Exit, res.Pipelines[0].Drained, failure(res))
@@ -336,7 +356,7 @@ func TestDrainKeepsWhatIsCommittedAndTheNextRunDoesTheRest(t *testing.T) {
 	if s := res.Pipelines[0].Tables[0].State; s != "unfinished" {
 		t.Errorf("the table's state is %q, want unfinished", s)
 	}
-	r.onCommit, r.drain = nil, make(chan struct{})
+	r.uncut()
 	res = r.run()
 	r.want(res, 0, rigRows)
 	if got := r.sink.Sum.Load(); got != sum {
@@ -372,15 +392,9 @@ func TestChangedDefinitionStopsWithTheFieldNamed(t *testing.T) {
 
 func TestChangedWorkersAndMemoryGoOnWithTheLoad(t *testing.T) {
 	r := newRig(t, "", "")
-	var commits atomic.Int64
-	r.onCommit = func(commit func() error) error {
-		if commits.Add(1) == 3 {
-			close(r.drain)
-		}
-		return commit()
-	}
+	r.cutAfter(func() { close(r.drain) })
 	r.run()
-	r.onCommit, r.drain = nil, make(chan struct{})
+	r.uncut()
 	res := &r.plan.Pipelines[0].Resources
 	res.Readers, res.Writers, res.Slots, res.SlotBytes = 1, 1, 4, res.SlotBytes*2
 	r.want(r.run(), 0, rigRows)
@@ -388,15 +402,9 @@ func TestChangedWorkersAndMemoryGoOnWithTheLoad(t *testing.T) {
 
 func TestPointOfAnotherSourceIsRefusedWithExit6(t *testing.T) {
 	r := newRig(t, "", "")
-	var commits atomic.Int64
-	r.onCommit = func(commit func() error) error {
-		if commits.Add(1) == 2 {
-			close(r.drain)
-		}
-		return commit()
-	}
+	r.cutAfter(func() { close(r.drain) })
 	r.run()
-	r.onCommit, r.drain = nil, make(chan struct{})
+	r.uncut()
 	cfg := r.plan.Endpoint("source.s")
 	cfg.Config = json.RawMessage(strings.Replace(string(cfg.Config), `"seed":3`, `"seed":4`, 1))
 	if !strings.Contains(string(cfg.Config), `"seed":4`) {
@@ -480,18 +488,12 @@ func TestMoreBadRowsThanTheLimitStopTheRun(t *testing.T) {
 func TestCancelledContextEndsTheRunAndLeavesItResumable(t *testing.T) {
 	r := newRig(t, "", "")
 	ctx, cancel := context.WithCancel(t.Context())
-	var commits atomic.Int64
-	r.onCommit = func(commit func() error) error {
-		if commits.Add(1) == 3 {
-			cancel()
-		}
-		return commit()
-	}
+	r.cutAfter(func() { cancel() })
 	res := runtime.Run(ctx, r.plan, runtime.Options{Registry: r.reg, Dir: r.dir})
 	if res.Exit == 0 || !res.Pipelines[0].Cancelled {
 		t.Fatalf("exit %d, cancelled %v", res.Exit, res.Pipelines[0].Cancelled)
 	}
-	r.onCommit = nil
+	r.uncut()
 	r.want(r.run(), 0, rigRows)
 }
 
