@@ -60,8 +60,8 @@ func Definition() *connectors.Definition {
 		Source: &connectors.SourceDef{
 			Config: func() any { return &SourceConfig{} },
 			Check:  checkSource,
-			// Files that do not change can be read again.
-			Capabilities: connectors.SourceCapabilities{Durable: true},
+			// Files that do not change can be read again; those that do stop the run.
+			Capabilities: connectors.SourceCapabilities{Durable: true, Frozen: true},
 			Splits:       splits,
 			Local:        local,
 			Explain:      explainer{},

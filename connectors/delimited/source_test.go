@@ -204,24 +204,30 @@ func TestSpansGiveEveryRowOnce(t *testing.T) {
 func TestTableIsCutEvenly(t *testing.T) {
 	dir := write(t, map[string]string{"t.csv": numbered(1, 10000)})
 	o := openTable(t, dir, &SourceConfig{Form: csv(), Tables: []Table{{Name: "t", Path: "t.csv", Columns: threeColumns}}})
-	chunks, err := o.snap.Split(context.Background(), o.table, connectors.Split{Kind: connectors.SplitBlocks, Count: 4, ChunkRows: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum, ofRange := int64(0), map[int]int64{}
-	for _, c := range chunks {
-		if c.Rows > 1000 {
-			t.Errorf("%s has %d rows, want at most 1000", c, c.Rows)
+	for _, c := range []struct {
+		ranges int
+		rows   int64
+		chunks int // at most
+	}{{4, 1000, 16}, {2, 4900, 6}, {3, 100_000, 3}, {1, 3000, 5}, {7, 9, 1500}} {
+		chunks, err := o.snap.Split(context.Background(), o.table, connectors.Split{Kind: connectors.SplitBlocks, Count: c.ranges, ChunkRows: c.rows})
+		if err != nil {
+			t.Fatal(err)
 		}
-		sum += c.Rows
-		ofRange[c.Range] += c.Rows
-	}
-	if sum != 10000 {
-		t.Errorf("chunks count %d rows in all, want 10000", sum)
-	}
-	for r, n := range ofRange {
-		if n < 1500 || n > 3500 {
-			t.Errorf("range %d has %d of 10000 rows; 4 ranges should be about even: %v", r, n, ofRange)
+		sum, ofRange := int64(0), map[int]int64{}
+		for _, k := range chunks {
+			if k.Rows > c.rows {
+				t.Errorf("%+v: %s has %d rows", c, k, k.Rows)
+			}
+			sum += k.Rows
+			ofRange[k.Range] += k.Rows
+		}
+		if sum != 10000 || len(ofRange) != c.ranges || len(chunks) > c.chunks {
+			t.Errorf("%+v: %d rows in %d chunks of %d ranges", c, sum, len(chunks), len(ofRange))
+		}
+		for r, n := range ofRange {
+			if even := 10000 / int64(c.ranges); n < even*4/5 || n > even*6/5 {
+				t.Errorf("%+v: range %d has %d rows: %v", c, r, n, ofRange)
+			}
 		}
 	}
 }

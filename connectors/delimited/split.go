@@ -61,43 +61,84 @@ func (l *layout) split(ctx context.Context, f *filed, t *schema.Table, s connect
 	case s.Kind != connectors.SplitBlocks || t.Storage == storageStream:
 		return nil, &connectors.Error{Class: connectors.Fatal, Err: fmt.Errorf("files are split by blocks or none, compressed ones and those in utf-16 by none; not %q", s.Kind), Hint: "Plan the spec again."}
 	}
-	c := cutter{bytes: max(total/int64(max(s.Count, 1)), 1), rows: max(s.ChunkRows, 1)}
+	c := cutter{bytes: max(total/(int64(max(s.Count, 1))*piecesOf), 1), rows: max(s.ChunkRows/piecesOf, 1)}
 	w := &window{}
 	for i := range f.files {
 		if err := l.walk(ctx, f.files[i], i, w, &c); err != nil {
 			return nil, err
 		}
 	}
-	out := ranges.Chunks(c.edges, s.Count)
-	for i := range out {
-		if out[i].Rows = c.counted; i < len(c.counts) {
-			out[i].Rows = c.counts[i]
-		}
-	}
-	return out, nil
+	return c.chunks(max(s.Count, 1), max(s.ChunkRows, 1)), nil
 }
 
-// cutter decides where chunks end: after so many bytes or rows.
-type cutter struct {
-	bytes, rows int64
+// piecesOf is how many pieces a range, and a chunk, is put together from: how
+// rows lie in the files is known only at the end, and pieces make them even to
+// a few hundredths.
+const piecesOf = 32
 
-	edges   []ranges.Edge
-	counts  []int64 // rows before each edge, from the one before it on
-	counted int64   // rows since the last edge
-	passed  int64   // bytes since the last edge
+// piece is a stretch of records.
+type piece struct {
+	at          place
+	rows, bytes int64
+}
+
+// cutter collects the pieces of a table: each of so many rows, or so many bytes
+// and what its last record has more.
+type cutter struct {
+	rows, bytes int64 // of a piece
+	pieces      []piece
 }
 
 // record is told of each record before it is passed.
-func (c *cutter) record(p place, size int64, blank bool) {
-	if c.counted >= c.rows || c.passed >= c.bytes {
-		c.edges = append(c.edges, p.edge())
-		c.counts = append(c.counts, c.counted)
-		c.counted, c.passed = 0, 0
+func (c *cutter) record(at place, size int64, blank bool) {
+	n := len(c.pieces)
+	if n == 0 || c.pieces[n-1].rows >= c.rows || c.pieces[n-1].bytes >= c.bytes {
+		c.pieces = append(c.pieces, piece{at: at})
+		n++
 	}
-	c.passed += size
+	c.pieces[n-1].bytes += size
 	if !blank {
-		c.counted++
+		c.pieces[n-1].rows++
 	}
+}
+
+// chunks deals the pieces to ranges of about the same bytes, and each range's
+// to chunks of about the same rows.
+func (c *cutter) chunks(count int, rows int64) []ranges.Chunk {
+	var total, before int64
+	for _, p := range c.pieces {
+		total += p.bytes
+	}
+	share := func() int { return int(float64(before) / float64(total) * float64(count)) }
+	var out []ranges.Chunk
+	for i, number := 0, 1; i < len(c.pieces); number++ {
+		// The range's pieces begin where its share of the bytes lies.
+		k, sum, its := i, int64(0), share()
+		for k < len(c.pieces) && share() == its {
+			sum += c.pieces[k].rows
+			before += c.pieces[k].bytes
+			k++
+		}
+		each := (sum + rows - 1) / rows
+		each = (sum + max(each, 1) - 1) / max(each, 1) // rows of a chunk
+		for first := true; i < k; i++ {
+			p := c.pieces[i]
+			if last := len(out) - 1; first || out[last].Rows+p.rows > each {
+				k := ranges.Chunk{ID: len(out) + 1, Range: number}
+				if last >= 0 {
+					k.Lo = p.at.edge()
+					out[last].Hi = k.Lo
+				}
+				out = append(out, k)
+			}
+			first = false
+			out[len(out)-1].Rows += p.rows
+		}
+	}
+	if out == nil {
+		out = []ranges.Chunk{{ID: 1, Range: 1}}
+	}
+	return out
 }
 
 // walk looks a file through.
