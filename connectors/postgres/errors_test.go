@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -10,6 +9,7 @@ import (
 	"net"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"penstock/connectors"
@@ -80,9 +80,10 @@ func TestServersThatAreNotVerifiedAreRefused(t *testing.T) {
 	https := httptest.NewUnstartedServer(nil)
 	https.StartTLS()
 	defer https.Close()
-	var heard bytes.Buffer
+	var heard atomic.Int64
 	config := answers(t, 'S', func(c net.Conn) {
-		_, _ = io.Copy(&heard, tls.Server(c, &tls.Config{Certificates: https.TLS.Certificates}))
+		n, _ := io.Copy(io.Discard, tls.Server(c, &tls.Config{Certificates: https.TLS.Certificates}))
+		heard.Add(n)
 	})
 	tests := []struct {
 		name   string
@@ -102,8 +103,8 @@ func TestServersThatAreNotVerifiedAreRefused(t *testing.T) {
 			t.Errorf("%s: the error holds the password: %v", c.name, err)
 		}
 	}
-	if heard.Len() > 0 {
-		t.Errorf("the server was told %q", heard.Bytes())
+	if n := heard.Load(); n > 0 {
+		t.Errorf("the server was told %d octets", n)
 	}
 	env.TLSCA = "absent.pem"
 	if _, err := openTarget(context.Background(), config, env); connectors.ClassOf(err) != connectors.Permission {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net"
 	"path/filepath"
 	"sync/atomic"
@@ -54,26 +53,40 @@ func line(t *testing.T, d *postgrestest.Database, f *fault) *TargetConfig {
 }
 
 func (f *fault) carry(client, server net.Conn) {
+	var lost atomic.Bool // the server's next answer
 	go func() {
-		_, _ = io.Copy(client, server)
-		_ = client.Close()
+		defer server.Close()
+		buf := make([]byte, 64<<10)
+		for {
+			n, err := server.Read(buf)
+			if lost.Load() || err != nil {
+				_ = client.Close()
+			}
+			if err != nil {
+				return
+			}
+			if !lost.Load() {
+				_, _ = client.Write(buf[:n])
+			}
+		}
 	}()
-	defer server.Close()
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := client.Read(buf)
+		if lost.Load() {
+			return // the server's side stays open, as a network's does that is cut
+		}
 		if err != nil {
+			_ = server.Close()
 			return
 		}
 		if bytes.Contains(buf[:n], []byte(f.at)) && f.armed.CompareAndSwap(true, false) {
 			f.struck.Add(1)
-			_ = client.Close()
-			if f.forward {
-				_, _ = server.Write(buf[:n])
-				// The server ends the session when it reads the end, after its answer.
-				_, _ = io.Copy(io.Discard, server)
+			if !f.forward {
+				_, _ = client.Close(), server.Close()
+				return
 			}
-			return
+			lost.Store(true)
 		}
 		if _, err := server.Write(buf[:n]); err != nil {
 			return
