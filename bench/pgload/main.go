@@ -57,6 +57,7 @@ var loads = []load{
 	{name: "penstock_send", child: "send", against: []string{"psql_text_nokey"}},
 	{name: "penstock_copy_1_key", child: "1 copy keep", against: []string{"psql_text_key", "psql_binary_key"}},
 	{name: "penstock_copy_2_key", child: "2 copy keep", against: []string{"psql_text_key", "psql_binary_key"}},
+	{name: "penstock_copy_8_key", child: "8 copy keep", against: []string{"psql_text_key", "psql_binary_key"}},
 	{name: "penstock_copy_2_deferred", child: "2 copy defer", against: []string{"psql_text_key", "psql_binary_key"}},
 }
 

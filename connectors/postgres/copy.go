@@ -15,7 +15,7 @@ import (
 // copyBytes is how much is kept back for one COPY. A statement's own cost shows
 // below some 50,000 narrow rows (10,000 rows a COPY cost the server 1.2 times as
 // much a row as 100,000); more would only be more memory.
-const copyBytes = 8 << 20
+const copyBytes = 4 << 20
 
 // copyHeader opens a binary COPY: a signature, no flags, no extension.
 const copyHeader = "PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00"
@@ -40,6 +40,9 @@ func (w *copier) prepare(context.Context, *pgconn.PgConn) error { return nil }
 func (w *copier) write(ctx context.Context, c *pgconn.PgConn, b *batch.Batch, sel batch.Selection) (err error) {
 	if err := w.take(b, sel); err != nil {
 		return err
+	}
+	if w.buf == nil { // room for the batch that fills it: growing would leave pieces behind
+		w.buf = make([]byte, 0, copyBytes+2*batch.DefaultBytes)
 	}
 	if w.binary {
 		if len(w.buf) == 0 {
