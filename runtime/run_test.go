@@ -47,6 +47,7 @@ type rig struct {
 	onRead   func() error                    // before each Read
 	onWrite  func() error                    // before each Write
 	onCommit func(commit func() error) error // around each Commit
+	miscount int64                           // added to the rows that each Commit reports
 }
 
 const rigRows = 50_000
@@ -212,7 +213,7 @@ func (w faultyWriter) Commit(ctx context.Context, m connectors.Marker) (n int64,
 		f = func(commit func() error) error { return commit() }
 	}
 	err = f(func() error { n, err = w.BulkWriter.Commit(ctx, m); return err })
-	return n, err
+	return n + w.r.miscount, err
 }
 
 func transient(what string) error {
@@ -332,6 +333,15 @@ func TestErrorThatStaysTransientEndsTheRunAfterItsAttempts(t *testing.T) {
 				t.Errorf("the error does not say what failed and where: %s", msg)
 			}
 		})
+	}
+}
+
+func TestTargetThatCountsOtherRowsThanWereSentStopsTheRun(t *testing.T) {
+	r := newRig(t, "", "")
+	r.miscount = -1
+	res := r.run()
+	if res.Exit != runtime.ExitFailed || !strings.Contains(failure(res), "count mismatch") {
+		t.Errorf("exit %d, %s", res.Exit, failure(res))
 	}
 }
 

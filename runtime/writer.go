@@ -111,6 +111,12 @@ func (l *loader) once(ctx context.Context, f *flight, i int, retry bool) (counts
 	if err != nil {
 		return n, 0, err
 	}
+	// A connector compares before it commits; this holds for all of them that
+	// none reports other rows than it was given.
+	if rows != sent {
+		return n, 0, &connectors.Error{Op: "commit", Table: t.name, Class: connectors.Mismatch,
+			Err: fmt.Errorf("%d rows were sent and the target counts %d", sent, rows), Hint: fmt.Sprintf("Load the table again with --reload %s.", t.name)}
+	}
 	return n, rows, nil
 }
 
