@@ -140,7 +140,7 @@ func TestCrashOfPostgresWithMarkerOutsideTheTransactionDoublesRows(t *testing.T)
 	d := postgrestest.Shared(t).Database(t)
 	spec := filepath.Join(t.TempDir(), "spec.hcl")
 	writeFile(t, spec, postgresSpec(d, "public", keyless))
-	c := &crasher{t: t, bin: bin, spec: spec, histogram: map[string]int{}, env: []string{"PENSTOCK_TEST_POSTGRES_MARKER=outside"}}
+	c := &crasher{t: t, bin: bin, spec: spec, histogram: map[string]int{}, env: []string{"PENSTOCK_GUARD_OFF=marker"}}
 	c.killAt("chunk.marker", 3)
 	c.finish()
 	whole(t, bin, d, keyless)

@@ -244,7 +244,7 @@ func TestCrashWithMarkerOutsideTheTransactionDoublesRows(t *testing.T) {
 	dir := t.TempDir()
 	spec, db := filepath.Join(dir, "spec.hcl"), filepath.Join(dir, "crash.db")
 	writeFile(t, spec, crashSpec(db, keyless))
-	c := &crasher{t: t, bin: bin, spec: spec, histogram: map[string]int{}, env: []string{"PENSTOCK_TEST_SQLITE_MARKER=outside"}}
+	c := &crasher{t: t, bin: bin, spec: spec, histogram: map[string]int{}, env: []string{"PENSTOCK_GUARD_OFF=marker"}}
 	c.killAt("chunk.marker", 3)
 	c.finish()
 	got, err := query(db, "SELECT count(*) FROM t")

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"penstock/connectors"
+	"penstock/internal/failpoint"
 	"penstock/internal/schema"
 )
 
@@ -37,11 +38,11 @@ func readDescription(path string) (*description, error) {
 func (t *target) Begin(ctx context.Context, l connectors.Load, s connectors.Start) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	failpoint("begin.before")
+	failpoint.Hit("begin.before")
 	if err := t.owned(ctx, func() error { return t.begin(l, s) }); err != nil {
 		return at("begin", l.Table.Name, err)
 	}
-	failpoint("begin.after")
+	failpoint.Hit("begin.after")
 	return nil
 }
 
@@ -85,18 +86,18 @@ func (t *target) begin(l connectors.Load, s connectors.Start) error {
 	if err := writeJSON(descriptionPath(t.dir, l.Table.Name), d); err != nil {
 		return err
 	}
-	failpoint("begin.described")
+	failpoint.Hit("begin.described")
 	st := &tableState{Name: l.Source, Table: l.Table.Name, Load: d.Loads, Generation: s.Generation, Digest: l.Digest, Definition: l.Definition,
 		Point: s.Point, UpdatedAt: now(), Remove: gone, Chunks: s.Chunks, done: map[int]doneChunk{}}
 	if err := writeJSON(t.statePath(l.Source), st); err != nil {
 		return err
 	}
-	failpoint("begin.stored")
+	failpoint.Hit("begin.stored")
 	t.tables[l.Source] = st
 	if err := t.removeFiles(st); err != nil {
 		return err
 	}
-	failpoint("begin.removed")
+	failpoint.Hit("begin.removed")
 	if before != nil {
 		return remove(t.donePath(before))
 	}

@@ -5,68 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
 
 	"penstock/connectors"
+	"penstock/internal/failpoint"
+	"penstock/internal/filelock"
 )
-
-// errLocked is what tryLock returns while another open file holds the lock.
-var errLocked = errors.New("locked")
-
-// lock is an operating system's lock on a file. The kernel releases it when the
-// process dies, however it dies.
-type lock struct {
-	f    *os.File
-	path string
-}
-
-// takeLock locks the file and writes the owner into it. Held by another it
-// returns errLocked and the owner that stands in it, which may be "" for the
-// moment between that one's lock and its write.
-func takeLock(path string, owner []byte) (*lock, string, error) {
-	for {
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-		if err != nil {
-			return nil, "", err
-		}
-		if err := tryLock(f); err != nil {
-			held, _ := io.ReadAll(io.LimitReader(f, 4096))
-			_ = f.Close()
-			return nil, string(held), err
-		}
-		// Whoever held the lock before removes the file. If that was between our
-		// open and our lock, this is the lock of a file that nobody else will find.
-		mine, err1 := f.Stat()
-		there, err2 := os.Stat(path)
-		if err1 != nil || err2 != nil || !os.SameFile(mine, there) {
-			_ = f.Close()
-			continue
-		}
-		if err = f.Truncate(0); err == nil {
-			_, err = f.WriteAt(owner, 0)
-		}
-		if err != nil {
-			_ = f.Close()
-			return nil, "", err
-		}
-		return &lock{f: f, path: path}, "", nil
-	}
-}
-
-// release removes the file while it is still locked, then lets go.
-func (l *lock) release() error {
-	if l == nil {
-		return nil
-	}
-	err := os.Remove(l.path)
-	if os.IsNotExist(err) {
-		err = nil
-	}
-	return errors.Join(err, l.f.Close())
-}
 
 // guard runs f while no other process, and no other target of this one, changes
 // what is in the folder. It is what a transaction is elsewhere: a claim comes
@@ -80,11 +26,11 @@ func (t *target) guard(ctx context.Context, f func() error) error {
 	}
 	defer func() { _ = file.Close() }() // which unlocks it; the file stays
 	for {
-		err := tryLock(file)
+		err := filelock.Try(file)
 		if err == nil {
 			return f()
 		}
-		if !errors.Is(err, errLocked) {
+		if !errors.Is(err, filelock.ErrLocked) {
 			return err
 		}
 		select {
@@ -115,8 +61,8 @@ func (t *target) Claim(ctx context.Context, o connectors.Owner) (connectors.Clai
 		}
 	}
 	if t.lock == nil {
-		l, held, err := takeLock(t.lockPath(), owner)
-		if errors.Is(err, errLocked) {
+		l, held, err := filelock.Take(t.lockPath(), owner)
+		if errors.Is(err, filelock.ErrLocked) {
 			return connectors.Claim{}, t.held(held)
 		}
 		if err != nil {
@@ -136,11 +82,11 @@ func (t *target) Claim(ctx context.Context, o connectors.Owner) (connectors.Clai
 		return t.recover()
 	})
 	if err != nil {
-		_ = t.lock.release() // err is what matters
+		_ = t.lock.Release() // err is what matters
 		t.lock, t.epoch = nil, 0
 		return connectors.Claim{}, claiming(err)
 	}
-	failpoint("claim.after")
+	failpoint.Hit("claim.after")
 	return connectors.Claim{Epoch: t.epoch}, nil
 }
 
@@ -180,5 +126,5 @@ func (t *target) Release(context.Context) error {
 	defer t.mu.Unlock()
 	l := t.lock
 	t.lock, t.epoch = nil, 0
-	return l.release()
+	return l.Release()
 }

@@ -86,14 +86,14 @@ func loadOnce(dir string) error {
 }
 
 // crash runs the child and reports whether it was killed.
-func crash(t *testing.T, dir, point, marker string) bool {
+func crash(t *testing.T, dir, point, guard string) bool {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(exe)
-	cmd.Env = append(os.Environ(), "PENSTOCK_CRASH_DIR="+dir, "PENSTOCK_FAILPOINT="+point, "PENSTOCK_TEST_DELIMITED_MARKER="+marker)
+	cmd.Env = append(os.Environ(), "PENSTOCK_CRASH_DIR="+dir, "PENSTOCK_FAILPOINT="+point, "PENSTOCK_GUARD_OFF="+guard)
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	switch {
@@ -157,10 +157,10 @@ func TestKilledAtEveryDurableStepEveryRowIsThereOnce(t *testing.T) {
 // The negative control: the test above can see doubled rows.
 func TestSecondTryUnderAnotherNameDoublesRows(t *testing.T) {
 	dir := filled(t)
-	if !crash(t, dir, "chunk.marker:2", "outside") {
+	if !crash(t, dir, "chunk.marker:2", "marker") {
 		t.Fatal("the process was not killed")
 	}
-	if crash(t, dir, "", "outside") {
+	if crash(t, dir, "", "marker") {
 		t.Fatal("the second run was killed")
 	}
 	if got := ids(t, dir); !strings.HasPrefix(got, "6000 5000 ") {

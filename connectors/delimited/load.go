@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"penstock/connectors"
+	"penstock/internal/failpoint"
+	"penstock/internal/filelock"
 )
 
 // target is a folder of files, opened for one pipeline.
@@ -17,7 +19,7 @@ type target struct {
 	env    connectors.Env
 
 	mu     sync.Mutex
-	lock   *lock
+	lock   *filelock.Lock
 	epoch  int64                  // 0 = not claimed
 	tables map[string]*tableState // by source name; true while the epoch is ours
 }
@@ -49,7 +51,7 @@ func resolve(env connectors.Env, path string) string {
 func (t *target) Finish(ctx context.Context, l connectors.Load) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	failpoint("finish.before")
+	failpoint.Hit("finish.before")
 	err := t.owned(ctx, func() error {
 		s := t.tables[l.Source]
 		if s == nil {
@@ -72,7 +74,7 @@ func (t *target) Finish(ctx context.Context, l connectors.Load) error {
 	if err != nil {
 		return at("finish", l.Table.Name, err)
 	}
-	failpoint("finish.after")
+	failpoint.Hit("finish.after")
 	return nil
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"penstock/connectors"
 	"penstock/internal/change"
+	"penstock/internal/failpoint"
 	"penstock/internal/ranges"
 )
 
@@ -197,7 +198,7 @@ func (t *target) recover() error {
 		if err := t.removeFiles(s); err != nil {
 			return err
 		}
-		if !s.Loaded && !markerOutside {
+		if !s.Loaded && !failpoint.Off("marker") {
 			if err := t.removeUndone(s); err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 
 	"penstock/connectors"
 	"penstock/internal/batch"
+	"penstock/internal/failpoint"
 	"penstock/internal/ranges"
 
 	"github.com/klauspost/compress/gzip"
@@ -56,7 +57,7 @@ func (w *writer) Begin(ctx context.Context, m connectors.Marker) (bool, error) {
 	if err := w.create(); err != nil {
 		return false, errors.Join(w.at(m, err), w.Abort())
 	}
-	failpoint("chunk.begin")
+	failpoint.Hit("chunk.begin")
 	return false, nil
 }
 
@@ -138,7 +139,7 @@ func (w *writer) Write(ctx context.Context, b *batch.Batch, sel batch.Selection)
 		}
 	}
 	w.rows += int64(n)
-	failpoint("chunk.rows")
+	failpoint.Hit("chunk.rows")
 	return nil
 }
 
@@ -169,7 +170,7 @@ func (w *writer) Commit(ctx context.Context, m connectors.Marker) (int64, error)
 	if err := w.end(); err != nil {
 		return 0, errors.Join(w.at(m, err), w.Abort())
 	}
-	failpoint("chunk.commit.before")
+	failpoint.Hit("chunk.commit.before")
 	t := w.t
 	t.mu.Lock()
 	err := t.owned(ctx, func() error { return w.commit(m) })
@@ -179,7 +180,7 @@ func (w *writer) Commit(ctx context.Context, m connectors.Marker) (int64, error)
 	if err != nil {
 		return 0, w.at(m, err)
 	}
-	failpoint("chunk.commit.after")
+	failpoint.Hit("chunk.commit.after")
 	return w.rows, nil
 }
 
@@ -197,7 +198,7 @@ func (w *writer) commit(m connectors.Marker) error {
 	final := ""
 	if w.rows > 0 || w.chunk.ID == w.state.Chunks[0].ID {
 		final = filepath.Join(t.dir, t.fileName(w.state.Table, w.state.Load, w.chunk))
-		if markerOutside {
+		if failpoint.Off("marker") {
 			final = w.another(final)
 		}
 		if err := os.Rename(w.file.Name(), final); err != nil {
@@ -207,7 +208,7 @@ func (w *writer) commit(m connectors.Marker) error {
 			return errors.Join(err, remove(final))
 		}
 	}
-	failpoint("chunk.marker")
+	failpoint.Hit("chunk.marker")
 	d := doneChunk{Chunk: w.chunk.ID, Rows: w.rows, BadRows: m.BadRows, At: now()}
 	if err := appendLine(t.donePath(w.state), d); err != nil {
 		if final != "" {

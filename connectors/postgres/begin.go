@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"penstock/connectors"
+	"penstock/internal/failpoint"
 	"penstock/internal/schema"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -13,7 +14,7 @@ import (
 
 // Begin starts a table's generation, in one transaction.
 func (t *target) Begin(ctx context.Context, l connectors.Load, s connectors.Start) error {
-	failpoint("begin.before")
+	failpoint.Hit("begin.before")
 	err := t.claimed(ctx, func(c *pgconn.PgConn) error {
 		return transaction(ctx, c, func() error {
 			if err := t.fence(ctx, c); err != nil {
@@ -32,7 +33,7 @@ func (t *target) Begin(ctx context.Context, l connectors.Load, s connectors.Star
 	if err != nil {
 		return at("begin", l.Table.String(), err)
 	}
-	failpoint("begin.after")
+	failpoint.Hit("begin.after")
 	return nil
 }
 

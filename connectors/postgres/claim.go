@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"penstock/connectors"
+	"penstock/internal/failpoint"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -48,7 +49,7 @@ func (t *target) Claim(ctx context.Context, o connectors.Owner) (connectors.Clai
 	if err != nil {
 		return connectors.Claim{}, at("claim pipeline", t.env.Pipeline, err)
 	}
-	failpoint("claim.after")
+	failpoint.Hit("claim.after")
 	return connectors.Claim{Epoch: epoch}, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"penstock/connectors"
+	"penstock/internal/failpoint"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -13,14 +14,14 @@ import (
 // Finish runs the table's last statements and marks it loaded once every chunk
 // is done. All of it is one transaction: after a crash nothing of it is there.
 func (t *target) Finish(ctx context.Context, l connectors.Load) error {
-	failpoint("finish.before")
+	failpoint.Hit("finish.before")
 	err := t.claimed(ctx, func(c *pgconn.PgConn) error {
 		return transaction(ctx, c, func() error { return t.finish(ctx, c, l) })
 	})
 	if err != nil {
 		return at("finish", l.Table.String(), err)
 	}
-	failpoint("finish.after")
+	failpoint.Hit("finish.after")
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"penstock/connectors"
 	"penstock/internal/batch"
+	"penstock/internal/failpoint"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -91,7 +92,7 @@ func (w *writer) Begin(ctx context.Context, m connectors.Marker) (bool, error) {
 		done, err := w.lock(ctx, m)
 		if err == nil {
 			if !done {
-				failpoint("chunk.begin")
+				failpoint.Hit("chunk.begin")
 			}
 			return done, nil
 		}
@@ -177,12 +178,12 @@ func (w *writer) commit(ctx context.Context, m connectors.Marker) error {
 	if err := w.enter.flush(ctx, w.conn); err != nil {
 		return err
 	}
-	failpoint("chunk.rows")
-	if markerOutside {
+	failpoint.Hit("chunk.rows")
+	if failpoint.Off("marker") {
 		if err := commit(ctx, w.conn); err != nil {
 			return err
 		}
-		failpoint("chunk.marker")
+		failpoint.Hit("chunk.marker")
 	}
 	n, err := exec(ctx, w.conn, markDone, w.rows, m.BadRows, w.t.env.Pipeline, m.Table, m.Generation, m.Chunk, w.epoch)
 	switch {
@@ -190,15 +191,15 @@ func (w *writer) commit(ctx context.Context, m connectors.Marker) error {
 		return err
 	case n != 1:
 		return w.t.fenced("the marker of the chunk is gone")
-	case markerOutside:
+	case failpoint.Off("marker"):
 		return nil
 	}
-	failpoint("chunk.marker")
-	failpoint("chunk.commit.before")
+	failpoint.Hit("chunk.marker")
+	failpoint.Hit("chunk.commit.before")
 	if err := commit(ctx, w.conn); err != nil {
 		return err
 	}
-	failpoint("chunk.commit.after")
+	failpoint.Hit("chunk.commit.after")
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"penstock/connectors"
+	"penstock/internal/failpoint"
 )
 
 // Begin starts a table's generation, in one transaction.
@@ -16,7 +17,7 @@ func (t *target) Begin(ctx context.Context, l connectors.Load, s connectors.Star
 	if err != nil {
 		return err
 	}
-	failpoint("begin.before")
+	failpoint.Hit("begin.before")
 	err = c.write(ctx, func() error {
 		if err := t.fence(ctx, c); err != nil {
 			return err
@@ -33,7 +34,7 @@ func (t *target) Begin(ctx context.Context, l connectors.Load, s connectors.Star
 	if err != nil {
 		return at("begin", l.Table.Name, err)
 	}
-	failpoint("begin.after")
+	failpoint.Hit("begin.after")
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -13,72 +12,17 @@ import (
 	"syscall"
 
 	"penstock/connectors"
+	"penstock/internal/failpoint"
+	"penstock/internal/filelock"
 )
 
 const claimOwner = `INSERT INTO penstock_owner (pipeline, epoch, owner, claimed_at) VALUES (?, 1, ?, ?)
 ON CONFLICT (pipeline) DO UPDATE SET epoch = epoch + 1, owner = excluded.owner, claimed_at = excluded.claimed_at
 RETURNING epoch`
 
-// errLocked is what tryLock returns while another open file holds the lock.
-var errLocked = errors.New("locked")
-
-// lock is an operating system's lock on a file beside the target. The kernel
-// releases it when the process dies, however it dies.
-type lock struct {
-	f    *os.File
-	path string
-}
-
 // lockPath is one file a pipeline, so that several can load into one database.
 func lockPath(db, pipeline string) string {
 	return db + "." + url.PathEscape(strings.ReplaceAll(pipeline, string(os.PathSeparator), "_")) + ".lock"
-}
-
-// takeLock locks the file and writes the owner into it. Held by another it
-// returns errLocked and the owner that stands in it, which may be "" for the
-// moment between that one's lock and its write.
-func takeLock(path string, owner []byte) (*lock, string, error) {
-	for {
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-		if err != nil {
-			return nil, "", err
-		}
-		if err := tryLock(f); err != nil {
-			held, _ := io.ReadAll(io.LimitReader(f, 4096))
-			_ = f.Close()
-			return nil, string(held), err
-		}
-		// A former owner removes the file when it releases. When that happened
-		// between our open and our lock, we hold the lock of a file that
-		// nobody else will find.
-		mine, err1 := f.Stat()
-		there, err2 := os.Stat(path)
-		if err1 != nil || err2 != nil || !os.SameFile(mine, there) {
-			_ = f.Close()
-			continue
-		}
-		err = f.Truncate(0)
-		if err == nil {
-			_, err = f.WriteAt(owner, 0)
-		}
-		if err != nil {
-			_ = f.Close()
-			return nil, "", err
-		}
-		return &lock{f: f, path: path}, "", nil
-	}
-}
-
-// release removes the file while it is still locked, then lets go.
-func (l *lock) release() error {
-	if l == nil {
-		return nil
-	}
-	err := os.Remove(l.path)
-	if os.IsNotExist(err) {
-		err = nil
-	}
-	return errors.Join(err, l.f.Close())
 }
 
 // Claim locks the pipeline, creates the file and its state tables where they
@@ -94,9 +38,9 @@ func (t *target) Claim(ctx context.Context, o connectors.Owner) (connectors.Clai
 		return connectors.Claim{}, t.claiming(err)
 	}
 	if t.lock == nil {
-		l, held, err := takeLock(lockPath(t.path, t.env.Pipeline), owner)
+		l, held, err := filelock.Take(lockPath(t.path, t.env.Pipeline), owner)
 		switch {
-		case errors.Is(err, errLocked):
+		case errors.Is(err, filelock.ErrLocked):
 			return connectors.Claim{}, t.held(held)
 		case err != nil:
 			return connectors.Claim{}, t.claiming(lockFailed(err))
@@ -104,11 +48,11 @@ func (t *target) Claim(ctx context.Context, o connectors.Owner) (connectors.Clai
 		t.lock = l
 	}
 	if err := t.raise(ctx, string(owner)); err != nil {
-		_ = t.lock.release() // err is what matters
+		_ = t.lock.Release() // err is what matters
 		t.lock = nil
 		return connectors.Claim{}, t.claiming(err)
 	}
-	failpoint("claim.after")
+	failpoint.Hit("claim.after")
 	return connectors.Claim{Epoch: t.epoch}, nil
 }
 
@@ -161,5 +105,5 @@ func (t *target) Release(context.Context) error {
 	defer t.mu.Unlock()
 	l := t.lock
 	t.lock, t.epoch = nil, 0
-	return l.release()
+	return l.Release()
 }

@@ -2,66 +2,12 @@ package sqlite
 
 import (
 	"context"
-	"errors"
-	"os"
 	"path/filepath"
 	"sync"
 	"testing"
 
 	"penstock/connectors"
 )
-
-func TestLockOfARemovedFileIsNotTaken(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.lock")
-	first, _, err := takeLock(path, []byte("first"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, held, err := takeLock(path, []byte("second")); !errors.Is(err, errLocked) || held != "first" {
-		t.Errorf("second lock: %q, %v; want first's text and errLocked", held, err)
-	}
-	if err := first.release(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(path); !os.IsNotExist(err) {
-		t.Errorf("a released lock leaves its file: %v", err)
-	}
-}
-
-func TestOneOfManyHoldsTheLock(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.lock")
-	var mu sync.Mutex
-	inside, most, took := 0, 0, 0
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			for n := 0; n < 50; {
-				l, _, err := takeLock(path, []byte("me"))
-				if errors.Is(err, errLocked) {
-					continue
-				}
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				mu.Lock()
-				inside, took, n = inside+1, took+1, n+1
-				most = max(most, inside)
-				mu.Unlock()
-				mu.Lock()
-				inside--
-				mu.Unlock()
-				if err := l.release(); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	if most != 1 || took != 400 {
-		t.Errorf("%d held it at once, %d times in all; want 1 and 400", most, took)
-	}
-}
 
 func TestPipelinesOfOneFileWaitForEachOthersChunks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.db")

@@ -87,14 +87,14 @@ func crashLoad(path string) error {
 }
 
 // crash runs the child and reports whether it was killed.
-func crash(t *testing.T, path, point, marker string) bool {
+func crash(t *testing.T, path, point, guard string) bool {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(exe)
-	cmd.Env = append(os.Environ(), "PENSTOCK_CRASH_FILE="+path, "PENSTOCK_FAILPOINT="+point, "PENSTOCK_TEST_SQLITE_MARKER="+marker)
+	cmd.Env = append(os.Environ(), "PENSTOCK_CRASH_FILE="+path, "PENSTOCK_FAILPOINT="+point, "PENSTOCK_GUARD_OFF="+guard)
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	switch {
@@ -132,10 +132,10 @@ func TestKilledAtEveryDurableStepEveryRowIsThereOnce(t *testing.T) {
 // The negative control: the test above can see doubled rows.
 func TestMarkerOutsideTheRowsTransactionDoublesThem(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.db")
-	if !crash(t, path, "chunk.marker:2", "outside") {
+	if !crash(t, path, "chunk.marker:2", "marker") {
 		t.Fatal("the process was not killed")
 	}
-	if crash(t, path, "", "outside") {
+	if crash(t, path, "", "marker") {
 		t.Fatal("the second run was killed")
 	}
 	if got := ask(t, path, rowsAndDistinct); !strings.HasPrefix(got, "6000 5000 ") {

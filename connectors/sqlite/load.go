@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"penstock/connectors"
+	"penstock/internal/failpoint"
+	"penstock/internal/filelock"
 )
 
 // target is an open target. Its own connection serves the catalog, the claim
@@ -17,7 +19,7 @@ type target struct {
 
 	mu    sync.Mutex // guards what follows, and the use of conn
 	conn  *conn
-	lock  *lock
+	lock  *filelock.Lock
 	epoch int64 // 0 = not claimed
 }
 
@@ -88,7 +90,7 @@ func (t *target) Finish(ctx context.Context, l connectors.Load) error {
 	if err != nil {
 		return err
 	}
-	failpoint("finish.before")
+	failpoint.Hit("finish.before")
 	err = c.write(ctx, func() error {
 		if err := t.fence(ctx, c); err != nil {
 			return err
@@ -119,7 +121,7 @@ func (t *target) Finish(ctx context.Context, l connectors.Load) error {
 	if err != nil {
 		return at("finish", l.Table.Name, err)
 	}
-	failpoint("finish.after")
+	failpoint.Hit("finish.after")
 	return nil
 }
 
@@ -144,5 +146,5 @@ func (t *target) Close() error {
 	t.conn.close()
 	l := t.lock
 	t.conn, t.lock, t.epoch = nil, nil, 0
-	return l.release()
+	return l.Release()
 }

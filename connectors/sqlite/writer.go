@@ -8,6 +8,7 @@ import (
 
 	"penstock/connectors"
 	"penstock/internal/batch"
+	"penstock/internal/failpoint"
 
 	lite "modernc.org/sqlite/lib"
 )
@@ -134,7 +135,7 @@ func (w *writer) Begin(ctx context.Context, m connectors.Marker) (bool, error) {
 	case epoch != w.epoch:
 		return false, errors.Join(w.at(m, w.t.fenced(fmt.Sprintf("the marker has epoch %d, this run holds %d", epoch, w.epoch))), w.Abort())
 	}
-	failpoint("chunk.begin")
+	failpoint.Hit("chunk.begin")
 	return false, nil
 }
 
@@ -153,7 +154,7 @@ func (w *writer) Write(ctx context.Context, b *batch.Batch, sel batch.Selection)
 	if err := w.add(ctx, b, sel); err != nil {
 		return at("load", w.load.Table.Name, err)
 	}
-	failpoint("chunk.rows")
+	failpoint.Hit("chunk.rows")
 	return nil
 }
 
@@ -220,11 +221,11 @@ func (w *writer) Commit(ctx context.Context, m connectors.Marker) (int64, error)
 	if !w.open {
 		return 0, openError(w.t.path, "no chunk is open", "")
 	}
-	if markerOutside {
+	if failpoint.Off("marker") {
 		if _, err := w.commit.run(ctx, nil, nil); err != nil {
 			return 0, errors.Join(w.at(m, err), w.Abort())
 		}
-		failpoint("chunk.marker")
+		failpoint.Hit("chunk.marker")
 	}
 	n, err := w.done.run(ctx, []any{w.rows, m.BadRows, now(), w.t.env.Pipeline, m.Table, m.Generation, m.Chunk, w.epoch}, nil)
 	if err == nil && n != 1 {
@@ -233,17 +234,17 @@ func (w *writer) Commit(ctx context.Context, m connectors.Marker) (int64, error)
 	if err != nil {
 		return 0, errors.Join(w.at(m, err), w.Abort())
 	}
-	if markerOutside {
+	if failpoint.Off("marker") {
 		w.open = false
 		return w.rows, nil
 	}
-	failpoint("chunk.marker")
-	failpoint("chunk.commit.before")
+	failpoint.Hit("chunk.marker")
+	failpoint.Hit("chunk.commit.before")
 	if _, err := w.commit.run(ctx, nil, nil); err != nil {
 		return 0, errors.Join(w.at(m, err), w.Abort())
 	}
 	w.open = false
-	failpoint("chunk.commit.after")
+	failpoint.Hit("chunk.commit.after")
 	return w.rows, nil
 }
 

@@ -31,6 +31,8 @@ var tree = rules{
 		{"internal/diag", nil},
 		{"internal/secret", nil},
 		{"internal/units", nil},
+		{"internal/failpoint", nil},
+		{"internal/filelock", nil},
 		{"internal/arch", nil},
 
 		{"connectors", internals},
@@ -70,7 +72,7 @@ var tree = rules{
 	names: []string{"pkg", "util", "utils", "common", "types", "helpers", "base", "misc"},
 }
 
-var internals = of("schema", "batch", "change", "workload", "ranges", "rowexpr", "event", "diag", "secret", "units")
+var internals = of("schema", "batch", "change", "workload", "ranges", "rowexpr", "event", "diag", "secret", "units", "failpoint", "filelock")
 
 func of(names ...string) []string {
 	paths := make([]string, len(names))

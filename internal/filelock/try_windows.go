@@ -1,4 +1,4 @@
-package delimited
+package filelock
 
 import (
 	"errors"
@@ -7,13 +7,13 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tryLock locks one byte far behind the owner's text: a lock here keeps others
+// Try locks one byte far behind the owner's text: a lock here keeps others
 // from reading what it covers, and they must be able to name the owner.
-func tryLock(f *os.File) error {
+func Try(f *os.File) error {
 	at := &windows.Overlapped{OffsetHigh: 1}
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, at)
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
-		return errLocked
+		return ErrLocked
 	}
 	return err
 }

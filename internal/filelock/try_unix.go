@@ -1,6 +1,6 @@
 //go:build unix
 
-package sqlite
+package filelock
 
 import (
 	"errors"
@@ -9,17 +9,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock takes flock's lock, which belongs to the open file: a second open in
+// Try takes flock's lock, which belongs to the open file: a second open in
 // the same process waits for it like any other. Opens in Go close on exec, so
 // no child keeps it alive.
-func tryLock(f *os.File) error {
+func Try(f *os.File) error {
 	for {
 		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		switch {
 		case errors.Is(err, unix.EINTR):
 			continue
 		case errors.Is(err, unix.EWOULDBLOCK):
-			return errLocked
+			return ErrLocked
 		}
 		return err
 	}
