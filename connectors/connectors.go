@@ -173,6 +173,7 @@ type TableState struct {
 	Definition string          // JSON of what the digest is taken of, so that a change can be named
 	Point      change.Position // where its rows are read at
 	Loaded     bool            // every chunk done and the table finished
+	Created    bool            // Start.Created of its generation
 	UpdatedAt  string
 	Chunks     []ChunkState // by id
 }
@@ -193,6 +194,10 @@ type Start struct {
 	// Restart is set when an unfinished generation is begun anew: the rows of
 	// the earlier one are emptied whatever Existing says of a first run.
 	Restart bool
+	// Created is set when the load makes the table, now or in an earlier
+	// generation. It is kept with the state: a later plan takes such a table for
+	// absent, as the plan that made it did.
+	Created bool
 }
 
 // Existing says what to do with rows that are already in the target table.

@@ -24,7 +24,7 @@ func (t *target) Begin(ctx context.Context, l connectors.Load, s connectors.Star
 			if err != nil {
 				return err
 			}
-			if _, err := exec(ctx, c, upsertTable, t.env.Pipeline, l.Source, s.Generation, l.Digest, l.Definition, s.Point.String(), had); err != nil {
+			if _, err := exec(ctx, c, upsertTable, t.env.Pipeline, l.Source, s.Generation, l.Digest, l.Definition, s.Point.String(), had, s.Created); err != nil {
 				return err
 			}
 			return storeChunks(ctx, c, t.env.Pipeline, l.Source, t.epoch.Load(), s)

@@ -64,6 +64,7 @@ func Definition() *connectors.Definition {
 				CommitRows: 10_000, CommitBytes: 8 << 20, CommitEvery: "1s",
 			},
 			SplitName: splitName,
+			Home:      func(config any) string { return config.(*TargetConfig).Schema },
 			Explain:   explainer{},
 			Open:      openTarget,
 		},
