@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"penstock/connectors"
-	"penstock/internal/diag"
 	"penstock/internal/secret"
 	"penstock/runtime"
 
@@ -35,6 +33,7 @@ type app struct {
 	lines sync.Mutex // one JSON line at a time
 
 	json     bool
+	format   string // of validate, plan and show: what standard output gets
 	vars     []string
 	varFiles []string
 }
@@ -89,7 +88,8 @@ func (a *app) refuse(root *cobra.Command, args []string, code int, message, see 
 		fmt.Fprintln(a.stderr, see)
 	}
 	// A mistaken flag ends parsing before --json may be reached.
-	if !a.json && !slices.Contains(args, "--json") {
+	if f := asked(args); f != "json" {
+		a.refuseIn(f, message)
 		return code
 	}
 	name := commandOf(root, args)
@@ -98,7 +98,9 @@ func (a *app) refuse(root *cobra.Command, args []string, code int, message, see 
 		return code
 	}
 	// The message is on standard error, should this one fail.
-	_ = a.writeJSON(document{FormatVersion: 1, Command: name, Errored: true, Error: message, Diagnostics: []diag.Record{}})
+	d := newDocument(name)
+	d.Errored, d.Error = true, message
+	_ = a.writeJSON(d)
 	return code
 }
 
