@@ -71,7 +71,7 @@ func (p *pipeline) scan(ctx context.Context, t *table, parts []ranges.Chunk, giv
 	}
 	defer t.giveBack(x)
 	var unread []rows.Bad // rows that r left out since the last batch
-	var stop error      // what the first of them is where the spec says to stop at one
+	var stop error        // what the first of them is where the spec says to stop at one
 	extract := t.extract
 	extract.Bad = func(b connectors.BadRow) error {
 		if t.values && b.Detail != "" {

@@ -32,7 +32,7 @@ type table struct {
 
 	mu         sync.Mutex
 	transforms []*rows.Transform // idle ones
-	left       int          // chunks not yet committed
+	left       int               // chunks not yet committed
 	byRange    map[int]int64
 	result     *TableResult
 	began      time.Time // its first chunk was begun

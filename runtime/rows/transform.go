@@ -174,7 +174,7 @@ func (b Bad) String() string {
 type Result struct {
 	Rows     *batch.Batch      // owns the batch it was made from
 	Sel      []batch.Selection // by part
-	Filtered int64 // rows that the filter leaves out
+	Filtered int64             // rows that the filter leaves out
 	Bad      []Bad
 }
 
