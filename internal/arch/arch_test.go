@@ -45,7 +45,9 @@ var tree = rules{
 		{"planner/plan", append([]string{"connectors"}, of("schema", "ranges", "diag", "secret", "units")...)},
 		{"planner", append([]string{"lang", "connectors", "planner/plan"}, internals...)},
 		{"runtime/checkpoint", append([]string{"connectors"}, of("change", "ranges")...)},
-		{"runtime", append([]string{"planner/plan", "connectors", "runtime/checkpoint"}, internals...)}, // never lang
+		{"runtime/rows", append([]string{"planner/plan", "connectors"}, of("schema", "batch", "ranges", "rowexpr")...)},
+		{"runtime/verify", append([]string{"planner/plan", "connectors", "runtime", "runtime/checkpoint", "runtime/rows"}, internals...)},
+		{"runtime", append([]string{"planner/plan", "connectors", "runtime/checkpoint", "runtime/rows"}, internals...)}, // never lang
 
 		// Programs wire things together.
 		{"cmd/...", []string{"..."}},
