@@ -21,6 +21,7 @@ import (
 type app struct {
 	program   string // as it was called, for the commands that it prints
 	registry  *connectors.Registry
+	stdin     io.Reader
 	stdout    io.Writer // results: a plan, JSON
 	stderr    io.Writer // for people: diagnostics, progress, the report
 	screen    io.Writer // stderr itself: bars have to know that it is a terminal
@@ -130,7 +131,7 @@ Exit codes:
   0  done
   1  failed; what was done is kept, run it again to go on
   2  spec, plan or command line wrong; nothing was done
-  3  done, with rows set aside
+  3  done, with findings: rows set aside; fmt --check: a file to lay out
   4  the plan no longer fits the spec or the catalog
   5  held or fenced by another run
   6  the source's position is lost, or it is another source
@@ -167,7 +168,7 @@ Exit codes:
 	f.StringArrayVar(&a.varFiles, "var-file", nil, "`file` of variables, HCL or YAML; may be repeated")
 	mustComplete(c.MarkPersistentFlagFilename("var-file", "hcl", "yaml", "yml"))
 	c.AddCommand(a.validateCommand(), a.planCommand(), a.showCommand(), a.runCommand(), a.versionCommand())
-	c.AddCommand(a.explainCommand())
+	c.AddCommand(a.explainCommand(), a.fmtCommand(), a.schemaCommand())
 	c.SetUsageTemplate(strings.ReplaceAll(c.UsageTemplate(), "Flags.FlagUsages ", fmt.Sprintf("Flags.FlagUsagesWrapped %d ", reportWidth)))
 	c.InitDefaultCompletionCmd()
 	for _, sub := range c.Commands() {
