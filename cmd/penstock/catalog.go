@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"penstock/connectors"
-	"penstock/internal/diag"
 	"penstock/internal/schema"
 	"penstock/lang"
 	"penstock/planner"
@@ -102,15 +101,11 @@ func endpointIDs(spec *lang.Spec) []string {
 
 // pulled is what --json writes for catalog pull.
 type pulled struct {
-	FormatVersion int           `json:"format_version"`
-	Command       string        `json:"command"`
-	Errored       bool          `json:"errored"`
-	Error         string        `json:"error,omitempty"`
-	Diagnostics   []diag.Record `json:"diagnostics"`
-	Endpoint      string        `json:"endpoint"`
-	File          string        `json:"file,omitempty"`
-	Tables        int           `json:"tables"`
-	Differences   []string      `json:"differences"` // from the file as it was, in words
+	document
+	Endpoint    string   `json:"endpoint"`
+	File        string   `json:"file,omitempty"`
+	Tables      int      `json:"tables"`
+	Differences []string `json:"differences"` // from the file as it was, in words
 }
 
 func (a *app) pull(ctx context.Context, path, id string, p pull) error {
@@ -119,7 +114,7 @@ func (a *app) pull(ctx context.Context, path, id string, p pull) error {
 		return err
 	}
 	if c.diag.HasErrors() {
-		if err := a.report("catalog pull", c); err != nil {
+		if err := a.report("catalog pull", path, "", c); err != nil {
 			return err
 		}
 		return exitError(runtime.ExitSpec)
@@ -127,7 +122,7 @@ func (a *app) pull(ctx context.Context, path, id string, p pull) error {
 	ends := planner.Ends(c.spec, a.registry, planner.Options{})
 	if ends == nil { // a setting is wrong: compiling says which
 		a.plan(ctx, c, planner.Options{})
-		if err := a.report("catalog pull", c); err != nil {
+		if err := a.report("catalog pull", path, "", c); err != nil {
 			return err
 		}
 		return exitError(runtime.ExitSpec)
@@ -162,7 +157,7 @@ func (a *app) pull(ctx context.Context, path, id string, p pull) error {
 	if !p.all {
 		live = a.usedOf(ctx, c.spec, end, live, was, p.check)
 	}
-	doc := pulled{FormatVersion: 1, Command: "catalog pull", Diagnostics: []diag.Record{}, Endpoint: end.ID, File: file, Tables: len(live.Tables), Differences: []string{}}
+	doc := pulled{document: newDocument("catalog pull"), Endpoint: end.ID, File: file, Tables: len(live.Tables), Differences: []string{}}
 	if was != nil {
 		doc.Differences = append(doc.Differences, schema.Diff(was, live)...)
 	}
@@ -177,7 +172,7 @@ func (a *app) pull(ctx context.Context, path, id string, p pull) error {
 		_, err := a.stdout.Write(b)
 		return err
 	}
-	if err := replaceFile(file, b); err != nil {
+	if err := writeCatalog(file, b); err != nil {
 		return &runtime.UsageError{Text: fmt.Sprintf("%s: %v", file, cause(err))}
 	}
 	if a.json {
@@ -289,26 +284,17 @@ func recordedCatalog(path string, def *connectors.Definition) (*schema.Catalog, 
 	return schema.ParseCatalog(b, def.Kind, def.Types.Parse)
 }
 
-// replaceFile writes a file by rename, with the folders above it, so that
-// nobody reads half of one.
-func replaceFile(path string, b []byte) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+// writeCatalog writes a catalog file, and the folders above a new one.
+func writeCatalog(path string, b []byte) error {
+	if _, err := os.Stat(path); err == nil {
+		return replaceFile(path, b)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(dir, ".penstock-*")
-	if err != nil {
+	// Empty, it is replaced like any other: by rename.
+	if err := os.WriteFile(path, nil, 0o644); err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name()) // gone already after the rename
-	if _, err = tmp.Write(b); err == nil {
-		err = tmp.Chmod(0o644)
-	}
-	if cerr := tmp.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	return err
+	return replaceFile(path, b)
 }
