@@ -111,7 +111,7 @@ func (t *table) newColumns() []column {
 		if t.src.Find(b.Label.V) != nil {
 			continue
 		}
-		near := nearest(b.Label.V, columnNames(t.src))
+		near := diag.Nearest(b.Label.V, columnNames(t.src))
 		if !b.Value.Set {
 			d := t.errorf(diag.NewColumnNoValue, b.Label.Range, b.Label.V, "Unknown column "+quoteName(b.Label.V),
 				"%s has no column %q.%s A new column needs a `value`.", t.src.Name, b.Label.V, didYouMean(b.Label.V, columnNames(t.src)))

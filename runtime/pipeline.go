@@ -1,10 +1,8 @@
 package runtime
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -249,10 +247,8 @@ func (p *pipeline) endpoint(pn *plan.Plan, id string) (*plan.Endpoint, *connecto
 
 // settings reads an endpoint's config out of the plan.
 func settings(e *plan.Endpoint, into any) error {
-	dec := json.NewDecoder(bytes.NewReader(e.Config))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		return &UsageError{fmt.Sprintf("the plan's settings of %s: %v", e.ID, err)}
+	if err := e.Settings(into); err != nil {
+		return &UsageError{err.Error()}
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"penstock/internal/schema"
 	"penstock/planner/plan"
 	"penstock/runtime/checkpoint"
+	"penstock/runtime/rows"
 )
 
 // table is one table of a running pipeline.
@@ -30,8 +31,8 @@ type table struct {
 	values   bool // reports of bad rows may hold their values
 
 	mu         sync.Mutex
-	transforms []*transform // idle ones
-	left       int          // chunks not yet committed
+	transforms []*rows.Transform // idle ones
+	left       int               // chunks not yet committed
 	byRange    map[int]int64
 	result     *TableResult
 	began      time.Time // its first chunk was begun
@@ -96,7 +97,7 @@ func (t *table) known() bool {
 }
 
 // transform gives an idle transform of the table, or a new one.
-func (t *table) transform() (*transform, error) {
+func (t *table) transform() (*rows.Transform, error) {
 	t.mu.Lock()
 	if n := len(t.transforms); n > 0 {
 		x := t.transforms[n-1]
@@ -105,10 +106,14 @@ func (t *table) transform() (*transform, error) {
 		return x, nil
 	}
 	t.mu.Unlock()
-	return newTransform(t.plan, t.parts, t.values)
+	x, err := rows.New(t.plan, t.parts, t.values)
+	if err != nil {
+		return nil, &UsageError{err.Error()}
+	}
+	return x, nil
 }
 
-func (t *table) giveBack(x *transform) {
+func (t *table) giveBack(x *rows.Transform) {
 	t.mu.Lock()
 	t.transforms = append(t.transforms, x)
 	t.mu.Unlock()

@@ -1,6 +1,10 @@
 package plan
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
 	"penstock/connectors"
 	"penstock/internal/schema"
 )
@@ -11,6 +15,16 @@ func (p *Plan) Endpoint(id string) *Endpoint {
 		if p.Endpoints[i].ID == id {
 			return &p.Endpoints[i]
 		}
+	}
+	return nil
+}
+
+// Settings reads the endpoint's config into the connector's struct.
+func (e *Endpoint) Settings(into any) error {
+	dec := json.NewDecoder(bytes.NewReader(e.Config))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return fmt.Errorf("the plan's settings of %s: %w", e.ID, err)
 	}
 	return nil
 }

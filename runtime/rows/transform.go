@@ -1,4 +1,6 @@
-package runtime
+// Package rows makes of what a source gives what its target takes: filter,
+// computed columns, conversions and checks, as a table's plan says.
+package rows
 
 import (
 	"fmt"
@@ -12,10 +14,10 @@ import (
 	"penstock/planner/plan"
 )
 
-// transform turns the batches that a source gives into those that a target
+// Transform turns the batches that a source gives into those that a target
 // takes: filter, computed columns, conversions, and the checks that the plan
 // promised. It belongs to one goroutine.
-type transform struct {
+type Transform struct {
 	filter  *rowexpr.Program
 	columns []output // with memory of their own
 	checked []output // source columns that are passed on once they are checked
@@ -45,10 +47,11 @@ type output struct {
 	misfit  string           // what to say of a value that does not convert, without the value
 }
 
-// newTransform compiles what a table's plan says about rows. parts is the
-// number of ranges that rows are dealt to by hash, 0 for none.
-func newTransform(t *plan.Table, parts int, values bool) (*transform, error) {
-	x := &transform{values: values}
+// New compiles what a table's plan says about rows. parts is the number of
+// ranges that rows are dealt to by hash, 0 for none; values lets the reasons of
+// bad rows hold their values. A plan that can't be carried out is the error.
+func New(t *plan.Table, parts int, values bool) (*Transform, error) {
+	x := &Transform{values: values}
 	feeds := map[string]bool{} // source columns whose text gets to the target
 	cols := t.ReadColumns()
 	at := map[string]int{}
@@ -60,7 +63,7 @@ func newTransform(t *plan.Table, parts int, values bool) (*transform, error) {
 	if t.Filter != "" {
 		e, problems := rowexpr.CompileFilter(t.Filter, cols)
 		if len(problems) > 0 {
-			return nil, &UsageError{fmt.Sprintf("filter of %s: %s", t.Source, problems[0].Summary)}
+			return nil, fmt.Errorf("filter of %s: %s", t.Source, problems[0].Summary)
 		}
 		x.filter = e.Program(index)
 	}
@@ -76,7 +79,7 @@ func newTransform(t *plan.Table, parts int, values bool) (*transform, error) {
 		case c.Value != "":
 			e, problems := rowexpr.Compile(c.Value, cols)
 			if len(problems) > 0 {
-				return nil, &UsageError{fmt.Sprintf("value of column %s of %s: %s", c.Name, t.Source, problems[0].Summary)}
+				return nil, fmt.Errorf("value of column %s of %s: %s", c.Name, t.Source, problems[0].Summary)
 			}
 			o.value, src = e.Program(index), e.Type()
 			for _, name := range e.Columns() {
@@ -85,7 +88,7 @@ func newTransform(t *plan.Table, parts int, values bool) (*transform, error) {
 		default:
 			i, ok := at[c.Source]
 			if !ok {
-				return nil, &UsageError{fmt.Sprintf("column %s of %s comes from %s, which the plan does not read", c.Name, t.Source, c.Source)}
+				return nil, fmt.Errorf("column %s of %s comes from %s, which the plan does not read", c.Name, t.Source, c.Source)
 			}
 			o.source, src = i, cols[i].Type
 			feeds[c.Source] = true
@@ -93,7 +96,7 @@ func newTransform(t *plan.Table, parts int, values bool) (*transform, error) {
 		o.misfit = fmt.Sprintf("the %s value has no place in %s", src, c.Native)
 		conv, err := batch.NewConverter(src, c.Type)
 		if err != nil {
-			return nil, &UsageError{fmt.Sprintf("column %s of %s: %v", c.Name, t.Source, err)}
+			return nil, fmt.Errorf("column %s of %s: %v", c.Name, t.Source, err)
 		}
 		switch {
 		case conv.InPlace() && o.value == nil:
@@ -129,18 +132,18 @@ func newTransform(t *plan.Table, parts int, values bool) (*transform, error) {
 	return x, nil
 }
 
-func (x *transform) setKey(t *plan.Table, at map[string]int, parts int) error {
+func (x *Transform) setKey(t *plan.Table, at map[string]int, parts int) error {
 	by := t.Range.By
 	for _, name := range by {
 		i, ok := at[name]
 		if !ok {
-			return &UsageError{fmt.Sprintf("range column %s of %s is not read by the plan", name, t.Source)}
+			return fmt.Errorf("range column %s of %s is not read by the plan", name, t.Source)
 		}
 		x.key = append(x.key, i)
 	}
 	if parts > 0 {
 		if len(x.key) == 0 {
-			return &UsageError{fmt.Sprintf("%s is split by hash and has no range column", t.Source)}
+			return fmt.Errorf("%s is split by hash and has no range column", t.Source)
 		}
 		x.hash = ranges.NewHasher(x.key)
 	}
@@ -154,45 +157,45 @@ func (x *transform) setKey(t *plan.Table, at map[string]int, parts int) error {
 	return nil
 }
 
-// badRow is a row that can't go in.
-type badRow struct {
-	row    int32  // of its batch
-	part   int    // index into the job's parts
-	key    string // "id=7", behind "orders.csv:17 " where the source knows it; may be empty
-	column string
-	reason string
+// Bad is a row that can't go in.
+type Bad struct {
+	Row    int32  // of its batch
+	Part   int    // index into the job's parts
+	Key    string // "id=7", behind "orders.csv:17 " where the source knows it; may be empty
+	Column string
+	Reason string
 }
 
-func (b badRow) String() string {
-	return connectors.BadRow{Place: b.key, Column: b.column, Reason: b.reason}.String()
+func (b Bad) String() string {
+	return connectors.BadRow{Place: b.Key, Column: b.Column, Reason: b.Reason}.String()
 }
 
-// result is what apply makes of a batch.
-type result struct {
-	rows     *batch.Batch      // owns the batch it was made from
-	sel      []batch.Selection // by part
-	filtered int64
-	bad      []badRow
+// Result is what Apply makes of a batch.
+type Result struct {
+	Rows     *batch.Batch      // owns the batch it was made from
+	Sel      []batch.Selection // by part
+	Filtered int64             // rows that the filter leaves out
+	Bad      []Bad
 }
 
-// apply takes a batch over and gives what goes to the target. parts are those
+// Apply takes a batch over and gives what goes to the target. parts are those
 // of the job, in the order of the selections wanted.
-func (x *transform) apply(in *batch.Batch, parts []ranges.Chunk) result {
-	var r result
+func (x *Transform) Apply(in *batch.Batch, parts []ranges.Chunk) Result {
+	var r Result
 	var sel batch.Selection // nil = all
 	if x.filter != nil {
 		x.keep, x.exprBad = x.filter.Select(in, nil, x.keep[:0], x.exprBad[:0])
 		sel = x.keep
-		r.filtered = int64(in.Rows - sel.Len(in.Rows) - len(x.exprBad))
+		r.Filtered = int64(in.Rows - sel.Len(in.Rows) - len(x.exprBad))
 		for _, b := range x.exprBad {
-			r.bad = append(r.bad, x.badRow(in, b.Row, "filter", b.Reason))
+			r.Bad = append(r.Bad, x.badRow(in, b.Row, "filter", b.Reason))
 		}
 	}
 	drop := map[int32]bool{}
 	reject := func(row int32, column, reason string) {
 		if !drop[row] {
 			drop[row] = true
-			r.bad = append(r.bad, x.badRow(in, row, column, reason))
+			r.Bad = append(r.Bad, x.badRow(in, row, column, reason))
 		}
 	}
 	for _, i := range x.texts.columns {
@@ -237,16 +240,16 @@ func (x *transform) apply(in *batch.Batch, parts []ranges.Chunk) result {
 	for _, k := range x.notNull {
 		rejectNulls(out.Columns[k], sel, func(row int32) { reject(row, x.target[k], "NULL in a column that takes none") })
 	}
-	r.sel = x.deal(in, sel, drop, parts)
-	if len(r.bad) > 0 && parts[0].Parts > 0 {
-		r.bad = x.place(r.bad, in, parts)
+	r.Sel = x.deal(in, sel, drop, parts)
+	if len(r.Bad) > 0 && parts[0].Parts > 0 {
+		r.Bad = x.place(r.Bad, in, parts)
 	}
-	r.rows = out
+	r.Rows = out
 	return r
 }
 
 // reason says why a value did not convert; the value itself only on request.
-func (x *transform) reason(o *output, b batch.BadValue) string {
+func (x *Transform) reason(o *output, b batch.BadValue) string {
 	if x.values {
 		return b.Reason
 	}
@@ -267,7 +270,7 @@ func rejectNulls(c *batch.Column, sel batch.Selection, bad func(row int32)) {
 
 // deal gives each part its rows: all of sel but the dropped ones for a plain
 // chunk, by the hash of the key for the parts of a hash split.
-func (x *transform) deal(in *batch.Batch, sel batch.Selection, drop map[int32]bool, parts []ranges.Chunk) []batch.Selection {
+func (x *Transform) deal(in *batch.Batch, sel batch.Selection, drop map[int32]bool, parts []ranges.Chunk) []batch.Selection {
 	out := make([]batch.Selection, len(parts))
 	if x.hash == nil || parts[0].Parts == 0 {
 		if sel == nil && len(drop) == 0 {
@@ -302,13 +305,13 @@ func (x *transform) deal(in *batch.Batch, sel batch.Selection, drop map[int32]bo
 
 // place gives each bad row of a hash split to the part it hashes to, and
 // forgets those of parts that are not in this job.
-func (x *transform) place(bad []badRow, in *batch.Batch, parts []ranges.Chunk) []badRow {
+func (x *Transform) place(bad []Bad, in *batch.Batch, parts []ranges.Chunk) []Bad {
 	kept := bad[:0]
 	for _, b := range bad {
-		x.ranges = x.hash.Ranges(in, batch.Selection{b.row}, parts[0].Parts, x.ranges[:0])
+		x.ranges = x.hash.Ranges(in, batch.Selection{b.Row}, parts[0].Parts, x.ranges[:0])
 		for i, p := range parts {
 			if p.Part == int(x.ranges[0]) {
-				b.part = i
+				b.Part = i
 				kept = append(kept, b)
 			}
 		}
@@ -316,7 +319,7 @@ func (x *transform) place(bad []badRow, in *batch.Batch, parts []ranges.Chunk) [
 	return kept
 }
 
-func (x *transform) badRow(in *batch.Batch, row int32, column, reason string) badRow {
+func (x *Transform) badRow(in *batch.Batch, row int32, column, reason string) Bad {
 	key := []byte(in.Place(int(row)))
 	for _, k := range x.key {
 		if len(key) > 0 {
@@ -329,5 +332,5 @@ func (x *transform) badRow(in *batch.Batch, row int32, column, reason string) ba
 			key = batch.AppendText(key, c, int(row))
 		}
 	}
-	return badRow{row: row, key: string(key), column: column, reason: reason}
+	return Bad{Row: row, Key: string(key), Column: column, Reason: reason}
 }

@@ -1,4 +1,4 @@
-package runtime
+package rows
 
 import (
 	"strings"
@@ -47,24 +47,24 @@ func twoColumns(change func(*plan.Table)) *plan.Table {
 // "key column reason".
 func through(t *testing.T, p *plan.Table, values bool, in *batch.Batch) (out, bad []string) {
 	t.Helper()
-	x, err := newTransform(p, 0, values)
+	x, err := New(p, 0, values)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := x.apply(in, one)
-	col := r.rows.Columns[len(r.rows.Columns)-1]
-	for i := range r.sel[0].Len(r.rows.Rows) {
-		row := r.sel[0].Row(i)
+	r := x.Apply(in, one)
+	col := r.Rows.Columns[len(r.Rows.Columns)-1]
+	for i := range r.Sel[0].Len(r.Rows.Rows) {
+		row := r.Sel[0].Row(i)
 		if col.IsNull(row) {
 			out = append(out, "NULL")
 		} else {
 			out = append(out, string(batch.AppendText(nil, col, row)))
 		}
 	}
-	for _, b := range r.bad {
-		bad = append(bad, b.key+" "+b.column+" "+b.reason)
+	for _, b := range r.Bad {
+		bad = append(bad, b.Key+" "+b.Column+" "+b.Reason)
 	}
-	r.rows.Release()
+	r.Rows.Release()
 	return out, bad
 }
 
@@ -149,7 +149,7 @@ func TestHashPartsTakeEachRowOnceAndBadRowsGoWithTheirs(t *testing.T) {
 		t.Range = plan.Range{By: []string{"id"}, Count: 3, Split: "hash"}
 		t.Columns[1].Nullable = false
 	})
-	x, err := newTransform(p, 3, false)
+	x, err := New(p, 3, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,25 +162,25 @@ func TestHashPartsTakeEachRowOnceAndBadRowsGoWithTheirs(t *testing.T) {
 		}
 	}
 	parts := []ranges.Chunk{{ID: 1, Range: 1, Part: 1, Parts: 3}, {ID: 2, Range: 2, Part: 2, Parts: 3}, {ID: 3, Range: 3, Part: 3, Parts: 3}}
-	r := x.apply(rowsOf(t, values...), parts)
+	r := x.Apply(rowsOf(t, values...), parts)
 	rows, byPart := 0, map[int]int{}
-	for _, s := range r.sel {
+	for _, s := range r.Sel {
 		rows += len(s)
 		if len(s) == 0 {
 			t.Error("a part has no rows out of 90")
 		}
 	}
-	for _, b := range r.bad {
-		byPart[b.part]++
+	for _, b := range r.Bad {
+		byPart[b.Part]++
 	}
-	if rows != 90 || len(r.bad) != 10 {
-		t.Errorf("%d rows and %d bad ones, want 90 and 10", rows, len(r.bad))
+	if rows != 90 || len(r.Bad) != 10 {
+		t.Errorf("%d rows and %d bad ones, want 90 and 10", rows, len(r.Bad))
 	}
 	// Parts read alone give the same rows.
 	for i, part := range parts {
-		alone := x.apply(rowsOf(t, values...), []ranges.Chunk{part})
-		if len(alone.sel[0]) != len(r.sel[i]) || len(alone.bad) != byPart[i] {
-			t.Errorf("part %d alone has %d rows and %d bad, together %d and %d", i+1, len(alone.sel[0]), len(alone.bad), len(r.sel[i]), byPart[i])
+		alone := x.Apply(rowsOf(t, values...), []ranges.Chunk{part})
+		if len(alone.Sel[0]) != len(r.Sel[i]) || len(alone.Bad) != byPart[i] {
+			t.Errorf("part %d alone has %d rows and %d bad, together %d and %d", i+1, len(alone.Sel[0]), len(alone.Bad), len(r.Sel[i]), byPart[i])
 		}
 	}
 }

@@ -16,13 +16,13 @@ type group struct {
 }
 
 // groups puts tables that are alike together, in the order of their first.
-func (t *text) groups(p *Pipeline) []group {
+func (b *outliner) groups(p *Pipeline) []group {
 	var out []group
 	at := map[string]int{}
 	for i := range p.Tables {
 		x := &p.Tables[i]
 		k := fmt.Sprint(i)
-		if !t.options.All {
+		if !b.all {
 			k = shape(x)
 		}
 		n, ok := at[k]
@@ -47,49 +47,61 @@ func shape(t *Table) string {
 	return string(b)
 }
 
-func (t *text) table(p *Pipeline, g group) {
-	x := g.tables[0]
+// TableOutline is one table, or several that differ in names and estimates only.
+type TableOutline struct {
+	Tables   []*Table // the first stands for the others
+	Facts    []Fact   // rows, filter, ranges, chunks, how rows enter, key
+	Columns  string   // counted in words
+	Mappings []Mapping
+	Rest     []Fact // not carried
+}
+
+// Title names what is outlined: "table ORDERS -> orders (created)".
+func (o *TableOutline) Title() string {
+	x := o.Tables[0]
 	made := "exists"
 	if x.Create {
 		made = "created"
 	}
-	if n := len(g.tables); n == 1 {
-		t.wrapped(2, fmt.Sprintf("table %s -> %s (%s)", x.Source, x.Target, made))
-	} else {
-		last := g.tables[n-1]
-		t.wrapped(2, fmt.Sprintf("%d tables alike: %s to %s (%s)", n, x.Source, last.Source, made))
-		for _, y := range g.tables {
-			t.wrapped(4, fmt.Sprintf("%s -> %s%s", y.Source, y.Target, rows(y.Estimates)))
-		}
+	if n := len(o.Tables); n > 1 {
+		return fmt.Sprintf("%d tables alike: %s to %s (%s)", n, x.Source, o.Tables[n-1].Source, made)
 	}
+	return fmt.Sprintf("table %s -> %s (%s)", x.Source, x.Target, made)
+}
+
+func (b *outliner) table(p *Pipeline, g group) TableOutline {
+	x := g.tables[0]
+	o := TableOutline{Tables: g.tables}
+	add := func(name, value string) { o.Facts = append(o.Facts, Fact{name, value}) }
 	if e := x.Estimates; e != nil && len(g.tables) == 1 {
-		t.field(4, "rows", estimate(e))
+		add("rows", estimate(e))
 	}
 	if x.Filter != "" {
-		t.field(4, "filter", x.Filter)
+		add("filter", x.Filter)
 	}
 	if len(x.Operations) > 0 && len(x.Operations) < 3 {
-		t.field(4, "operations", strings.Join(x.Operations, ", ")+" only")
+		add("operations", strings.Join(x.Operations, ", ")+" only")
 	}
 	if p.Mode != "cdc" {
-		t.field(4, "ranges", ranges(x))
-		t.field(4, "chunks", chunks(x))
+		add("ranges", ranges(x))
+		add("chunks", chunks(x))
 	}
-	t.field(4, "enters by", enters(p, x))
+	add("enters by", enters(p, x))
 	if len(x.Key) > 0 {
-		t.field(4, "key", strings.Join(x.Key, ", "))
+		add("key", strings.Join(x.Key, ", "))
 	} else {
-		t.field(4, "key", "none")
+		add("key", "none")
 	}
 	if len(x.Options) > 0 {
 		if s := string(x.Options); s != "{}" && s != "null" {
-			t.field(4, "options", inline(x.Options))
+			add("options", inline(x.Options))
 		}
 	}
-	t.columns(x)
+	o.Columns, o.Mappings = columns(x)
 	if len(x.NotCarried) > 0 {
-		t.field(4, "not carried", strings.Join(x.NotCarried, "; "))
+		o.Rest = append(o.Rest, Fact{"not carried", strings.Join(x.NotCarried, "; ")})
 	}
+	return o
 }
 
 func rows(e *Estimates) string {
