@@ -42,7 +42,7 @@ type PipelineResult struct {
 	// OneState is false when tables were read at different points of one source.
 	OneState bool        `json:"one_state"`
 	Held     []string    `json:"held_at_source,omitempty"` // what each snapshot kept there while it was read
-	Discards string      `json:"discards,omitempty"` // the file of rows set aside
+	Discards string      `json:"discards,omitempty"`       // the file of rows set aside
 	Idle     IdleSeconds `json:"idle"`
 }
 
