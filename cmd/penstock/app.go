@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"penstock/connectors"
-	"penstock/internal/diag"
 	"penstock/internal/secret"
 	"penstock/runtime"
 
@@ -36,6 +34,7 @@ type app struct {
 	lines sync.Mutex // one JSON line at a time
 
 	json     bool
+	format   string // of validate, plan and show: what standard output gets
 	vars     []string
 	varFiles []string
 }
@@ -90,7 +89,8 @@ func (a *app) refuse(root *cobra.Command, args []string, code int, message, see 
 		fmt.Fprintln(a.stderr, see)
 	}
 	// A mistaken flag ends parsing before --json may be reached.
-	if !a.json && !slices.Contains(args, "--json") {
+	if f := asked(args); f != "json" {
+		a.refuseIn(f, message)
 		return code
 	}
 	name := commandOf(root, args)
@@ -99,7 +99,9 @@ func (a *app) refuse(root *cobra.Command, args []string, code int, message, see 
 		return code
 	}
 	// The message is on standard error, should this one fail.
-	_ = a.writeJSON(document{FormatVersion: 1, Command: name, Errored: true, Error: message, Diagnostics: []diag.Record{}})
+	d := newDocument(name)
+	d.Errored, d.Error = true, message
+	_ = a.writeJSON(d)
 	return code
 }
 
@@ -166,7 +168,7 @@ Exit codes:
 	f.StringArrayVar(&a.varFiles, "var-file", nil, "`file` of variables, HCL or YAML; may be repeated")
 	mustComplete(c.MarkPersistentFlagFilename("var-file", "hcl", "yaml", "yml"))
 	c.AddCommand(a.validateCommand(), a.planCommand(), a.showCommand(), a.runCommand(), a.versionCommand())
-	c.AddCommand(a.explainCommand(), a.fmtCommand())
+	c.AddCommand(a.explainCommand(), a.fmtCommand(), a.schemaCommand())
 	c.SetUsageTemplate(strings.ReplaceAll(c.UsageTemplate(), "Flags.FlagUsages ", fmt.Sprintf("Flags.FlagUsagesWrapped %d ", reportWidth)))
 	c.InitDefaultCompletionCmd()
 	for _, sub := range c.Commands() {

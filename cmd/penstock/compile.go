@@ -19,7 +19,7 @@ import (
 )
 
 func (a *app) validateCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "validate SPEC",
 		Short: "Check a spec without connecting to anything",
 		Long: `Check a spec (a file, or a folder of them) against the language, its connectors
@@ -34,7 +34,7 @@ What local files hold, SQLite's for one, is read there; nothing is written.`,
 			if err != nil {
 				return err
 			}
-			if err := a.report("validate", c); err != nil {
+			if err := a.report("validate", args[0], "", c); err != nil {
 				return err
 			}
 			if c.plan == nil {
@@ -48,6 +48,8 @@ What local files hold, SQLite's for one, is read there; nothing is written.`,
 			return nil
 		},
 	}
+	a.formatFlag(cmd, specFormats)
+	return cmd
 }
 
 func (a *app) planCommand() *cobra.Command {
@@ -75,24 +77,25 @@ SQLite's for one, are read, and none is made.
 					return err
 				}
 			}
-			if err := a.report("plan", c); err != nil {
+			next := a.program + " run " + quote(args[0]) + a.repeatFlags(c.spec)
+			if out != "" {
+				next = a.program + " run " + quote(out)
+			}
+			if err := a.report("plan", args[0], next, c); err != nil {
 				return err
 			}
 			if c.plan == nil {
 				return exitError(runtime.ExitSpec)
 			}
-			if a.json {
+			if a.forMachine() {
 				return nil
-			}
-			next := a.program + " run " + quote(args[0]) + a.repeatFlags(c.spec)
-			if out != "" {
-				next = a.program + " run " + quote(out)
 			}
 			return plan.Text(a.stdout, c.plan, plan.TextOptions{Run: next, Width: a.width})
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", "", "write the plan to `FILE`, named *.json, for penstock run")
 	mustComplete(cmd.MarkFlagFilename("out", "json"))
+	a.formatFlag(cmd, specFormats)
 	return cmd
 }
 
@@ -178,7 +181,7 @@ func writePlan(path string, p *plan.Plan) error {
 }
 
 func (a *app) showCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "show PLAN",
 		Short: "Show a plan file as text",
 		Long: `Show a plan file, which "penstock plan --out" wrote, as the text that
@@ -195,17 +198,11 @@ func (a *app) showCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.json {
-				b, err := plan.Marshal(p)
-				if err != nil {
-					return err
-				}
-				_, err = a.stdout.Write(b)
-				return err
-			}
-			return plan.Text(a.stdout, p, plan.TextOptions{Run: a.program + " run " + quote(args[0]), Width: a.width})
+			return a.showPlan(args[0], p, a.program+" run "+quote(args[0]))
 		},
 	}
+	a.formatFlag(cmd, planFormats)
+	return cmd
 }
 
 func plural(n int, what string) string { return plural64(int64(n), what) }

@@ -71,22 +71,21 @@ func cause(err error) error {
 	return err
 }
 
-// document is what --json writes for commands that compile.
+// documentVersion is the format_version of the documents that --json writes.
+const documentVersion = 1
+
+// document is what --json writes: one for a command.
 type document struct {
 	FormatVersion int           `json:"format_version"`
-	Command       string        `json:"command"`
-	Errored       bool          `json:"errored"`
+	Command       string        `json:"command"`         // "validate", "plan", "show", ...; "" where the command line named none
+	Errored       bool          `json:"errored"`         // what was asked for could not be done
 	Error         string        `json:"error,omitempty"` // what no diagnostic says: a mistaken command line, a missing file
-	Diagnostics   []diag.Record `json:"diagnostics"`
-	Plan          *plan.Plan    `json:"plan,omitempty"`
+	Diagnostics   []diag.Record `json:"diagnostics"`     // all of them, by file and place
+	Plan          *plan.Plan    `json:"plan,omitempty"`  // where nothing is wrong
 }
 
-// report writes the diagnostics, and the document when --json asks for it.
-func (a *app) report(command string, c *compiled) error {
-	if !a.json {
-		return diag.WriteWithin(a.stderr, c.diag, c.spec.Files, a.color, a.columns())
-	}
-	return a.writeJSON(document{FormatVersion: 1, Command: command, Errored: c.diag.HasErrors(), Diagnostics: c.diag.Records(c.spec.Files), Plan: c.plan})
+func newDocument(command string) document {
+	return document{FormatVersion: documentVersion, Command: command, Diagnostics: []diag.Record{}}
 }
 
 func (a *app) writeJSON(v any) error {
