@@ -345,4 +345,3 @@ func BenchmarkFold(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(3*keys), "ns/change")
 }
-
