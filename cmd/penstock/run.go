@@ -174,6 +174,7 @@ func (a *app) run(ctx context.Context, p *plan.Plan, dir string, spec *lang.Spec
 		sinks.Emit(event.Notice{Text: "stopping: what is read whole is committed, then this run ends; a second signal ends it at once"})
 		close(drain)
 	}, cancel)
+	a.writeStarted(p)
 	res := runtime.Run(ctx, p, runtime.Options{
 		Registry: a.registry, Events: sinks, Only: only, Reload: reload, Dir: dir,
 		Secrets: a.secrets(dir, spec), Log: slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), Drain: drain,

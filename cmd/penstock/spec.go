@@ -86,23 +86,6 @@ func cause(err error) error {
 	return err
 }
 
-// documentVersion is the format_version of the documents that --json writes.
-const documentVersion = 1
-
-// document is what --json writes: one for a command.
-type document struct {
-	FormatVersion int           `json:"format_version"`
-	Command       string        `json:"command"`         // "validate", "plan", "show", ...; "" where the command line named none
-	Errored       bool          `json:"errored"`         // what was asked for could not be done
-	Error         string        `json:"error,omitempty"` // what no diagnostic says: a mistaken command line, a missing file
-	Diagnostics   []diag.Record `json:"diagnostics"`     // all of them, by file and place
-	Plan          *plan.Plan    `json:"plan,omitempty"`  // where nothing is wrong
-}
-
-func newDocument(command string) document {
-	return document{FormatVersion: documentVersion, Command: command, Diagnostics: []diag.Record{}}
-}
-
 func (a *app) writeJSON(v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"penstock/connectors"
 	"penstock/internal/diag"
@@ -164,6 +165,9 @@ func settings(config json.RawMessage) string {
 		}
 		switch v := v.(type) {
 		case string:
+			if v != "" && !strings.ContainsFunc(v, wordRune) {
+				v = "'" + v + "'" // a comma alone would be read as the sentence's
+			}
 			if v != "" {
 				out = append(out, fmt.Sprintf("%s %s", key, v))
 			}
@@ -187,6 +191,8 @@ func settings(config json.RawMessage) string {
 	}
 	return strings.Join(out, ", ")
 }
+
+func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // takes is the resources with the sums behind them.
 func takes(p *Pipeline) []Fact {
