@@ -206,7 +206,7 @@ func takes(p *Pipeline) []Fact {
 
 func connections(n int, id string, of int, what string) string {
 	if n == 0 {
-		return "none to " + id + ", which is in files or in this process"
+		return "none to " + id + ", which is no server"
 	}
 	return fmt.Sprintf("%d to %s (%s + %d)", n, id, count(of, what), n-of)
 }
