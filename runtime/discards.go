@@ -17,6 +17,7 @@ import (
 	"penstock/internal/ranges"
 	"penstock/planner/plan"
 	"penstock/runtime/checkpoint"
+	"penstock/runtime/rows"
 )
 
 // discards is the file that bad rows are set aside in, a JSON object a line. A
@@ -180,7 +181,7 @@ func (d *discards) prune(done map[chunkID]bool) error {
 // write puts a chunk's bad rows on disk. It fails when there are more than the
 // limit; the chunk is not committed then, and the file is put right at the
 // next start.
-func (d *discards) write(t *table, c ranges.Chunk, bad []badRow) error {
+func (d *discards) write(t *table, c ranges.Chunk, bad []rows.Bad) error {
 	if len(bad) == 0 {
 		return nil
 	}
@@ -199,7 +200,7 @@ func (d *discards) write(t *table, c ranges.Chunk, bad []badRow) error {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	for _, r := range bad {
-		if err := enc.Encode(discard{d.pipeline, t.name, t.task.Generation, c.ID, c.Range, r.key, r.column, r.reason}); err != nil {
+		if err := enc.Encode(discard{d.pipeline, t.name, t.task.Generation, c.ID, c.Range, r.Key, r.Column, r.Reason}); err != nil {
 			return err
 		}
 	}

@@ -163,7 +163,7 @@ func (c counts) of(part int) counts {
 		out.read, out.filtered, out.bytes = c.read, c.filtered, c.bytes
 	}
 	for _, b := range c.bad {
-		if b.part == part {
+		if b.Part == part {
 			out.bad = append(out.bad, b)
 		}
 	}
