@@ -38,7 +38,9 @@ type Checkpoint struct {
 
 // ApplyTarget is a target's side of a stream: its checkpoint rows and what is
 // done to several of them at once. It is opened for one pipeline, whose claim
-// this process has.
+// this process has. Advance and Serial share a connection: once it is lost the
+// next of them fails with a Transient error, and never reconnects in silence,
+// because rows that a restarted target has forgotten would be moved past.
 type ApplyTarget interface {
 	// Checkpoints makes the rows that are missing, at start, and returns all of
 	// the pipeline's, by lane, with the epochs of this process's claim.
@@ -78,9 +80,12 @@ type StreamTable struct {
 // lanes: rows that get other keys, or a truncate. Their lanes have applied all
 // that lies before it.
 type Section struct {
-	Lanes   []Checkpoint // where they stand, in lane order
-	To      Checkpoint   // where they stand after it
-	Changes []Ref        // in commit order
+	Lanes []Checkpoint // where they stand, in lane order
+	To    Checkpoint   // where they stand after it; To.Changes is counted at the first of them
+	// Changes are in commit order. They are done as a set: a key that is left names
+	// the row that stood there before the section, else the first one that came
+	// there in it and has not left, for in id = id + 1 each new key is taken.
+	Changes []Ref
 	Tables  []StreamTable
 }
 
