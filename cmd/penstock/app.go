@@ -216,7 +216,7 @@ func (a *app) stderrWidth() int {
 type scrubbed struct{ w io.Writer }
 
 func (s scrubbed) Write(p []byte) (int, error) {
-	if _, err := io.WriteString(s.w, secret.Scrub(string(p))); err != nil {
+	if _, err := s.w.Write(secret.ScrubBytes(p)); err != nil {
 		return 0, err
 	}
 	return len(p), nil
