@@ -128,7 +128,7 @@ Exit codes:
   0  done
   1  failed; what was done is kept, run it again to go on
   2  spec, plan or command line wrong; nothing was done
-  3  done, with rows set aside
+  3  done, with findings: rows set aside, or ends that differ
   4  the plan no longer fits the spec or the catalog
   5  held or fenced by another run
   6  the source's position is lost, or it is another source
@@ -137,7 +137,8 @@ Exit codes:
   130, 143  cut short by SIGINT, SIGTERM; run it again to go on`,
 		Example: `  penstock validate shop.hcl
   penstock plan shop.hcl
-  penstock run shop.hcl`,
+  penstock run shop.hcl
+  penstock verify shop.hcl`,
 		SilenceErrors:              true,
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
@@ -164,7 +165,7 @@ Exit codes:
 	f.StringArrayVar(&a.vars, "var", nil, "value of a variable, as `name=value`; may be repeated")
 	f.StringArrayVar(&a.varFiles, "var-file", nil, "`file` of variables, HCL or YAML; may be repeated")
 	mustComplete(c.MarkPersistentFlagFilename("var-file", "hcl", "yaml", "yml"))
-	c.AddCommand(a.validateCommand(), a.planCommand(), a.showCommand(), a.runCommand(), a.versionCommand())
+	c.AddCommand(a.validateCommand(), a.planCommand(), a.showCommand(), a.runCommand(), a.verifyCommand(), a.versionCommand())
 	c.AddCommand(a.explainCommand())
 	c.SetUsageTemplate(strings.ReplaceAll(c.UsageTemplate(), "Flags.FlagUsages ", fmt.Sprintf("Flags.FlagUsagesWrapped %d ", reportWidth)))
 	c.InitDefaultCompletionCmd()
