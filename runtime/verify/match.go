@@ -112,7 +112,9 @@ func apart(a, b []entry) (left, right []entry) {
 	return append(left, a...), append(right, b...)
 }
 
-func compare(a, b ranges.Hash128) int { return cmp.Or(cmp.Compare(a.Hi, b.Hi), cmp.Compare(a.Lo, b.Lo)) }
+func compare(a, b ranges.Hash128) int {
+	return cmp.Or(cmp.Compare(a.Hi, b.Hi), cmp.Compare(a.Lo, b.Lo))
+}
 
 // byKey orders listed rows as people look for them: by their keys, numbers by
 // their size.

@@ -96,7 +96,7 @@ func (p *pipeline) open(ctx context.Context, pn *plan.Plan) error {
 	case targetDef.Target == nil || targetDef.Target.Open == nil || targetDef.Target.Read == nil || targetDef.Source == nil:
 		return usage("%s: this version of penstock can't read %s back, so there is nothing to compare with", target.ID, targetDef.Kind)
 	case p.o.FixSQL && targetDef.Target.Dialect == nil:
-		return usage("--fix-sql: %s is %s, which takes no SQL; load what differs again with: penstock run --reload TABLE", target.ID, targetDef.Summary)
+		return usage("--fix-sql: %s (%s) takes no SQL; penstock run --reload TABLE loads a table again", target.ID, targetDef.Kind)
 	}
 	p.dialect = targetDef.Target.Dialect
 	sc, tc := sourceDef.Source.Config(), targetDef.Target.Config()
