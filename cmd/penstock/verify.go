@@ -14,13 +14,29 @@ import (
 	"penstock/internal/diag"
 	"penstock/internal/event"
 	"penstock/lang"
-	"penstock/planner"
 	"penstock/planner/plan"
 	"penstock/runtime"
 	"penstock/runtime/verify"
 
 	"github.com/spf13/cobra"
 )
+
+// verifyDocument is what verify writes.
+type verifyDocument struct {
+	head
+	*verify.Report
+}
+
+func newVerifyDocument(res *verify.Report) verifyDocument {
+	d := verifyDocument{newHead("verify"), res}
+	if res.Err != nil {
+		d.Errored, d.Error = true, res.Err.Message
+	}
+	for _, p := range res.Pipelines {
+		d.Errored = d.Errored || p.Error != nil
+	}
+	return d
+}
 
 // verifying are the flags of verify.
 type verifying struct {
@@ -54,7 +70,7 @@ Exit 0: all is equal. Exit 3: something differs.`,
 			if v.limit < 1 {
 				return &runtime.UsageError{Text: fmt.Sprintf("--limit %d: it is how many rows of a table are listed, at least 1", v.limit)}
 			}
-			p, dir, spec, err := a.planToVerify(cmd.Context(), args[0])
+			p, dir, spec, err := a.planToVerify(cmd.Context(), args[0], v.only)
 			if err != nil {
 				return err
 			}
@@ -68,8 +84,10 @@ Exit 0: all is equal. Exit 3: something differs.`,
 	return cmd
 }
 
-// planToVerify is planToRun for a command whose JSON is one document.
-func (a *app) planToVerify(ctx context.Context, path string) (*plan.Plan, string, *lang.Spec, error) {
+// planToVerify is planToRun for a command whose JSON is one document and that
+// changes nothing: a plan that the checked-in catalogs would give otherwise is
+// told of, and what is there is compared.
+func (a *app) planToVerify(ctx context.Context, path string, only []string) (*plan.Plan, string, *lang.Spec, error) {
 	if isPlan(path) {
 		p, err := readPlan(path)
 		if err == nil {
@@ -77,15 +95,18 @@ func (a *app) planToVerify(ctx context.Context, path string) (*plan.Plan, string
 		}
 		return p, filepath.Dir(path), nil, err
 	}
-	c, err := a.compile(ctx, path, planner.Options{})
+	c, err := a.compileLive(ctx, path, only)
 	if err != nil {
 		return nil, "", nil, err
 	}
 	if c.plan == nil {
-		if err := a.report("verify", c); err != nil {
+		if err := a.report("verify", path, "", c.compiled); err != nil {
 			return nil, "", nil, err
 		}
 		return nil, "", nil, exitError(runtime.ExitSpec)
+	}
+	if c.drift != nil {
+		fmt.Fprintf(a.stderr, "the checked-in catalogs no longer say what is there; what is there is compared:\n%s", driftLines(c.drift))
 	}
 	return c.plan, c.spec.Dir, c.spec, diag.WriteWithin(a.stderr, c.diag, c.spec.Files, a.color, a.columns())
 }
@@ -128,7 +149,7 @@ func (a *app) verify(ctx context.Context, p *plan.Plan, dir string, spec *lang.S
 	w.write(res)
 	switch {
 	case a.json:
-		if err := a.writeJSON(res); err != nil {
+		if err := a.writeJSON(newVerifyDocument(res)); err != nil {
 			return err
 		}
 	case v.fix:

@@ -25,8 +25,8 @@ func (c *comparison) line(indent int, format string, args ...any) {
 }
 
 func (c *comparison) write(res *verify.Report) {
-	if res.Error != nil {
-		c.line(0, "penstock: %s", res.Error.Message)
+	if res.Err != nil {
+		c.line(0, "penstock: %s", res.Err.Message)
 	}
 	for _, p := range res.Pipelines {
 		fmt.Fprintln(c.w)

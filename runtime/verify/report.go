@@ -8,9 +8,6 @@ import (
 	"penstock/runtime"
 )
 
-// ReportVersion is the format_version of a report.
-const ReportVersion = 1
-
 // Ranges is how many ranges each side's rows are dealt to, by the hash of their
 // keys: the same ranges whatever the databases' order and collation are. More
 // would cost each reader memory, fewer would make each differing one larger.
@@ -18,13 +15,11 @@ const Ranges = 4096
 
 // Report is what a comparison found.
 type Report struct {
-	FormatVersion int                  `json:"format_version"`
-	Command       string               `json:"command"` // "verify"
-	Started       time.Time            `json:"started"`
-	Ended         time.Time            `json:"ended"`
-	Exit          int                  `json:"exit"`
-	Error         *runtime.ErrorResult `json:"error,omitempty"` // where nothing was compared
-	Pipelines     []*Pipeline          `json:"pipelines"`
+	Started   time.Time            `json:"started"`
+	Ended     time.Time            `json:"ended"`
+	Exit      int                  `json:"exit"`      // exit code: the worst of the pipelines'
+	Err       *runtime.ErrorResult `json:"-"`         // where nothing was compared
+	Pipelines []*Pipeline          `json:"pipelines"` // in the plan's order
 }
 
 // Pipeline is one pipeline's part of a report.
@@ -33,7 +28,7 @@ type Pipeline struct {
 	Source string               `json:"source"`
 	Target string               `json:"target"`
 	Exit   int                  `json:"exit"`
-	Error  *runtime.ErrorResult `json:"error,omitempty"`
+	Error  *runtime.ErrorResult `json:"error,omitempty"` // why it was not compared to its end
 	Tables []*Table             `json:"tables"`
 }
 
@@ -52,24 +47,24 @@ const (
 type Table struct {
 	Name   string   `json:"name"`
 	Target string   `json:"target"`
-	Key    []string `json:"key,omitempty"` // target columns; none: rows are compared as a multiset
-	State  State    `json:"state"`
-	Load   Load     `json:"load"`
+	Key    []string `json:"key,omitempty"`   // target columns; none: rows are compared as a multiset
+	State  State    `json:"state"`           // "equal", "differs", "absent" (the target has no such table), "not compared"
+	Load   Load     `json:"load"`            // what the target remembers of its load
 	Notes  []string `json:"notes,omitempty"` // what to know before the counts are read
 
-	SourceSide Side `json:"source_side"`
-	TargetSide Side `json:"target_side"`
+	SourceSide Side `json:"source_side"` // as a run would load it
+	TargetSide Side `json:"target_side"` // as it is stored
 
-	Ranges    int   `json:"ranges"`
-	Differing int   `json:"ranges_differing"`
-	Missing   int64 `json:"missing"`   // rows of the source that the target lacks
-	Extra     int64 `json:"extra"`     // rows of the target that the source lacks
-	Different int64 `json:"different"` // keys on both sides, with other values
+	Ranges    int   `json:"ranges"`           // that keys are dealt to by their hash
+	Differing int   `json:"ranges_differing"` // of those, where counts or sums are not equal
+	Missing   int64 `json:"missing"`          // rows of the source that the target lacks
+	Extra     int64 `json:"extra"`            // rows of the target that the source lacks
+	Different int64 `json:"different"`        // keys on both sides, with other values
 
 	Rows    []*Row   `json:"rows"`              // those listed, by key
 	LeftOut int64    `json:"rows_left_out"`     // found, counted and not listed
 	Fix     []string `json:"fix_sql,omitempty"` // of the rows listed, in the order to run them
-	Seconds float64  `json:"seconds"`
+	Seconds float64  `json:"seconds"`           // from the first row read to the last
 }
 
 // Load is what the target remembers of the table's load.
@@ -83,11 +78,11 @@ type Load struct {
 
 // Side is what was read of one side.
 type Side struct {
-	Point    string   `json:"point,omitempty"` // where it was read now; none: it has no points
-	Rows     int64    `json:"rows"`            // compared
-	Filtered int64    `json:"rows_filtered,omitempty"`
-	Bad      int64    `json:"rows_bad,omitempty"` // source: no run would load them; target: they can't be read
-	FirstBad []string `json:"first_bad_rows,omitempty"`
+	Point    string   `json:"point,omitempty"`          // where it was read now; none: it has no points
+	Rows     int64    `json:"rows"`                     // compared
+	Filtered int64    `json:"rows_filtered,omitempty"`  // left out by the filter
+	Bad      int64    `json:"rows_bad,omitempty"`       // source: no run would load them; target: they can't be read
+	FirstBad []string `json:"first_bad_rows,omitempty"` // a few of them
 }
 
 // Kind is what is wrong with a row.
@@ -101,10 +96,10 @@ const (
 
 // Row is a row that was found to differ.
 type Row struct {
-	Kind Kind    `json:"kind"`
+	Kind Kind    `json:"kind"`           // "missing" at the target, "extra" there, "different"
 	Key  []Value `json:"key,omitempty"`  // none in a table without a key
 	Hash string  `json:"hash,omitempty"` // of a row without a key: xxh3-128, 32 hexadecimal digits
-	// Columns are those that differ, of a row that is on one side all of them and
+	// Those that differ; of a row that one side alone has, those beside its key, and
 	// only where values are asked for.
 	Columns []Difference `json:"columns,omitempty"`
 
@@ -115,16 +110,16 @@ type Row struct {
 
 // Value is a column's value.
 type Value struct {
-	Column string `json:"column"`
-	Value  *Text  `json:"value"`
+	Column string `json:"column"` // of the target
+	Value  *Text  `json:"value"`  // canonical text, or null
 }
 
 // Difference is a column of a row on both sides. The values are only there
 // where they are asked for: they may be personal data.
 type Difference struct {
-	Column string `json:"column"`
-	Source *Text  `json:"source,omitempty"`
-	Target *Text  `json:"target,omitempty"`
+	Column string `json:"column"`           // of the target
+	Source *Text  `json:"source,omitempty"` // canonical text, or null
+	Target *Text  `json:"target,omitempty"` // likewise
 }
 
 // Text is a value as canonical text, or NULL, which JSON writes as null.

@@ -38,10 +38,10 @@ func Run(ctx context.Context, pn *plan.Plan, o Options) *Report {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	out := &Report{FormatVersion: ReportVersion, Command: "verify", Started: time.Now().UTC(), Pipelines: []*Pipeline{}}
+	out := &Report{Started: time.Now().UTC(), Pipelines: []*Pipeline{}}
 	chosen, err := runtime.Select(pn, o.Only)
 	if err != nil {
-		out.Error, out.Exit = runtime.ErrorOf(err), runtime.ExitCode(err)
+		out.Err, out.Exit = runtime.ErrorOf(err), runtime.ExitCode(err)
 	}
 	codes := []int{out.Exit}
 	for _, c := range chosen {

@@ -60,8 +60,8 @@ func (w *world) verify(change func(*verify.Options)) *verify.Table {
 		change(&o)
 	}
 	res := verify.Run(context.Background(), w.plan, o)
-	if res.Error != nil || res.Pipelines[0].Error != nil {
-		w.t.Fatalf("verify: %+v %+v", res.Error, res.Pipelines[0].Error)
+	if res.Err != nil || res.Pipelines[0].Error != nil {
+		w.t.Fatalf("verify: %+v %+v", res.Err, res.Pipelines[0].Error)
 	}
 	t := res.Pipelines[0].Tables[0]
 	want := 0
