@@ -166,7 +166,7 @@ Exit codes:
 	f.StringArrayVar(&a.varFiles, "var-file", nil, "`file` of variables, HCL or YAML; may be repeated")
 	mustComplete(c.MarkPersistentFlagFilename("var-file", "hcl", "yaml", "yml"))
 	c.AddCommand(a.validateCommand(), a.planCommand(), a.showCommand(), a.runCommand(), a.versionCommand())
-	c.AddCommand(a.explainCommand(), a.fmtCommand(), a.schemaCommand())
+	c.AddCommand(a.explainCommand(), a.fmtCommand(), a.initCommand(), a.schemaCommand())
 	c.SetUsageTemplate(strings.ReplaceAll(c.UsageTemplate(), "Flags.FlagUsages ", fmt.Sprintf("Flags.FlagUsagesWrapped %d ", reportWidth)))
 	c.InitDefaultCompletionCmd()
 	for _, sub := range c.Commands() {
