@@ -143,14 +143,15 @@ func (a *app) formatted(path string, files []laidOut, check, showDiff bool) erro
 	return nil
 }
 
+// formatted is what fmt writes.
+type formatted struct {
+	head
+	Files []laidOut `json:"files"`
+}
+
 func (a *app) tellFormatted(files []laidOut, check, showDiff, stdin bool) error {
 	if a.json {
-		doc := struct {
-			FormatVersion int       `json:"format_version"`
-			Command       string    `json:"command"`
-			Errored       bool      `json:"errored"`
-			Files         []laidOut `json:"files"`
-		}{1, "fmt", false, files}
+		doc := formatted{newHead("fmt"), files}
 		for _, f := range files {
 			doc.Errored = doc.Errored || f.State == "wrong"
 		}
