@@ -129,7 +129,9 @@ func (a *app) draft(cmd *cobra.Command, path, syntax string, o draft.Options) er
 		return nil
 	}
 	if a.json {
-		return a.writeJSON(document{FormatVersion: 1, Command: "init", Diagnostics: found.Records(spec.Files)})
+		doc := newDocument("init")
+		doc.Diagnostics = found.Records(spec.Files)
+		return a.writeJSON(doc)
 	}
 	fmt.Fprintf(a.stderr, "%s is drafted, and plans as it stands\nNext: %s plan %s\n", path, a.program, quote(path))
 	return nil
