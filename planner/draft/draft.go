@@ -191,6 +191,9 @@ func endpoint(o Options, role lang.Role, kind string) (item, error) {
 	if def := o.Registry.Find(kind); def.Source != nil && def.Source.Local != nil || def.Target != nil && def.Target.Local != nil {
 		b.Fields = slices.DeleteFunc(b.Fields, func(f lang.Field) bool { return f.Name == "tls" && given.in["tls"] == nil })
 	}
+	if host := b.Field("host"); host != nil && role == lang.Target && o.From == o.To {
+		host.Example = "target.example.net" // the source's would be one place with it
+	}
 	in, err := settings(b, given, string(role), strings.ToUpper(kind))
 	if err != nil {
 		return item{}, err
