@@ -83,6 +83,7 @@ func Definition() *connectors.Definition {
 			Local:     localTarget,
 			Explain:   explainer{},
 			Open:      openTarget,
+			Read:      openWritten,
 		},
 	}
 }

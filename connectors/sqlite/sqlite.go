@@ -79,6 +79,8 @@ func Definition() *connectors.Definition {
 			},
 			Explain: explainer{},
 			Open:    openTarget,
+			Read:    openLoaded,
+			Dialect: &dialect,
 		},
 	}
 }
