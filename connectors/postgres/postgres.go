@@ -74,6 +74,8 @@ func Definition() *connectors.Definition {
 			Place:     func(config any, _ connectors.Env) string { return placeOf(config.(*TargetConfig).Connection) },
 			Explain:   explainer{},
 			Open:      openTarget,
+			Read:      openLoaded,
+			Dialect:   &dialect,
 		},
 	}
 }
