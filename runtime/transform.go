@@ -161,10 +161,16 @@ type badRow struct {
 	key    string // "id=7", behind "orders.csv:17 " where the source knows it; may be empty
 	column string
 	reason string
+	// Of a row that the target refused: its own names of the rule.
+	code, constraint string
 }
 
 func (b badRow) String() string {
-	return connectors.BadRow{Place: b.key, Column: b.column, Reason: b.reason}.String()
+	s := connectors.BadRow{Place: b.key, Column: b.column, Reason: b.reason}.String()
+	if b.code != "" {
+		s += " [" + b.code + "]"
+	}
+	return s
 }
 
 // result is what apply makes of a batch.

@@ -96,8 +96,11 @@ func (t *target) emptyForRestart(ctx context.Context, c *pgconn.PgConn, l connec
 	return true, nil
 }
 
-const selectColumns = `SELECT a.attname, format_type(a.atttypid, a.atttypmod), a.attgenerated <> ''
-FROM pg_attribute a WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped`
+// A domain is told by its base type, as in the catalog.
+const selectColumns = `SELECT a.attname,
+  CASE t.typtype WHEN 'd' THEN format_type(t.typbasetype, CASE WHEN t.typtypmod >= 0 THEN t.typtypmod ELSE a.atttypmod END) ELSE format_type(a.atttypid, a.atttypmod) END,
+  a.attgenerated <> ''
+FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped`
 
 // checkColumns makes sure that the table has the plan's columns, of the plan's
 // types: binary values of another width would be refused at best.
