@@ -129,56 +129,12 @@ func above(p, s *shape) bool {
 	return false
 }
 
-// nearest is the option that a name was probably meant to be, or "": one that
-// differs in case or by a slip of the finger, two in a longer word.
+// nearest is the option that a name was probably meant to be, or "".
 func nearest(name string, options []string) string {
-	if name == "" {
-		return ""
+	if near := diag.Nearest(name, options); len(near) > 0 {
+		return near[0]
 	}
-	best, dist := "", 3
-	if len(name) < 6 {
-		dist = 2
-	}
-	for _, o := range options {
-		if strings.EqualFold(o, name) {
-			return o
-		}
-		d := slips(strings.ToLower(name), strings.ToLower(o))
-		if d == 2 && name[0] != o[0] { // hardly anybody misses the first letter and another one
-			continue
-		}
-		if d < dist {
-			best, dist = o, d
-		}
-	}
-	return best
-}
-
-// slips counts the slips between two words: a letter left out, added, changed,
-// or two neighbours swapped (the optimal string alignment distance).
-func slips(a, b string) int {
-	if d := len(a) - len(b); d > 3 || d < -3 {
-		return 3
-	}
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(b)]
+	return ""
 }
 
 func orList(s []string) string {

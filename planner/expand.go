@@ -105,7 +105,7 @@ func (c *compiler) findTable(name lang.Text, source *catalog) *schema.Table {
 	case 1:
 		return tables[0]
 	case 0:
-		near := nearest(name.V, source.names())
+		near := diag.Nearest(name.V, source.names())
 		d := c.diags.Errorf(diag.UnknownTable, name.Range, "Table not in the catalog",
 			"The source's catalog has no table %q.%s If it is new, record the catalog again.", name.V, didYouMean(name.V, source.names()))
 		if len(near) == 1 {

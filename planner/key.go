@@ -92,7 +92,7 @@ func (t *table) columnsNamed(setting string, names []lang.Text) ([]string, bool)
 	for _, n := range names {
 		c := t.src.Find(n.V)
 		if c == nil {
-			near := nearest(n.V, columnNames(t.src))
+			near := diag.Nearest(n.V, columnNames(t.src))
 			d := t.errorf(diag.UnknownKeyColumn, n.Range, n.V, "Unknown column in "+setting, "%s has no column %q.%s", t.src.Name, n.V, didYouMean(n.V, columnNames(t.src)))
 			if len(near) == 1 {
 				d.Fixes = append(d.Fixes, diag.Edit{Title: "write " + near[0], Range: n.Sub(0, len(n.V)), NewText: near[0]})

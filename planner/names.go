@@ -2,13 +2,11 @@ package planner
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 
+	"penstock/internal/diag"
 	"penstock/internal/schema"
-
-	"github.com/agext/levenshtein"
 )
 
 // foldName applies an endpoint's `names` to a table's name.
@@ -23,48 +21,13 @@ func fold(s, names string) string {
 	return s
 }
 
-// didYouMean is a sentence with the names nearest to a wrong one, or "".
+// didYouMean is a sentence with the names nearest to a wrong one, to stand
+// behind another sentence, or "".
 func didYouMean(wrong string, names []string) string {
-	near := nearest(wrong, names)
-	switch len(near) {
-	case 0:
-		return ""
-	case 1:
-		return " Did you mean " + near[0] + "?"
+	if s := diag.DidYouMean(wrong, names); s != "" {
+		return " " + s
 	}
-	return " Nearest: " + strings.Join(near, ", ") + "."
-}
-
-// nearest gives at most three names that a slip could have turned into wrong,
-// the likeliest first. Case, quotes and a missing schema count for nothing.
-func nearest(wrong string, names []string) []string {
-	type candidate struct {
-		name string
-		cost int
-	}
-	var found []candidate
-	low := strings.ToLower(wrong)
-	for _, n := range names {
-		have := strings.ToLower(n)
-		d := levenshtein.Distance(low, have, nil)
-		if !strings.Contains(low, ".") {
-			if i := strings.LastIndexByte(have, '.'); i >= 0 {
-				d = min(d, levenshtein.Distance(low, have[i+1:], nil))
-			}
-		}
-		// A third of the letters is where a slip ends and another name begins.
-		if d <= max(1, len(low)/3) {
-			found = append(found, candidate{n, d})
-		}
-	}
-	slices.SortStableFunc(found, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(a.name, b.name))
-	})
-	var out []string
-	for _, f := range found[:min(3, len(found))] {
-		out = append(out, f.name)
-	}
-	return out
+	return ""
 }
 
 // list writes names as a sentence does: a, b and c.

@@ -63,18 +63,3 @@ func TestNaturalIsATotalOrder(t *testing.T) {
 		}
 	}
 }
-
-func TestNearestFindsSlipsAndNothingElse(t *testing.T) {
-	names := []string{"SCOTT.BIG_TABLE", "SCOTT.BIG_TABLES", "SCOTT.EMP", "APP.ORDERS"}
-	for _, c := range []struct{ wrong, want string }{
-		{"SCOTT.BIG_TABEL", "SCOTT.BIG_TABLE SCOTT.BIG_TABLES"},
-		{"big_table", "SCOTT.BIG_TABLE SCOTT.BIG_TABLES"},
-		{"scott.emp", "SCOTT.EMP"},
-		{"ORDRES", "APP.ORDERS"},
-		{"INVOICES", ""},
-	} {
-		if got := strings.Join(nearest(c.wrong, names), " "); got != c.want {
-			t.Errorf("nearest(%q) = %q, want %q", c.wrong, got, c.want)
-		}
-	}
-}

@@ -10,6 +10,7 @@ import (
 
 	"penstock/internal/batch"
 	"penstock/internal/ranges"
+	"penstock/runtime/rows"
 )
 
 // job is what a reader takes: the chunks of one table that are read together.
@@ -48,7 +49,7 @@ type counts struct {
 	read     int64
 	filtered int64 // left out by the filter
 	bytes    int64
-	bad      []badRow
+	bad      []rows.Bad
 }
 
 func (c *counts) add(d counts) {

@@ -17,6 +17,7 @@ import (
 	"penstock/internal/ranges"
 	"penstock/planner/plan"
 	"penstock/runtime/checkpoint"
+	"penstock/runtime/rows"
 
 	"github.com/zeebo/xxh3"
 )
@@ -194,7 +195,7 @@ func (d *discards) prune(keeps func(chunkID) bool) error {
 // start. A retry writes nothing where its bad rows are those of the try before,
 // and replaces them where they are not: another transaction may have committed
 // or taken back a row meanwhile that decides what the target refuses.
-func (d *discards) write(t *table, c ranges.Chunk, bad []badRow) error {
+func (d *discards) write(t *table, c ranges.Chunk, bad []rows.Bad) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	id := chunkID{t.name, t.task.Generation, c.ID}
@@ -211,7 +212,7 @@ func (d *discards) write(t *table, c ranges.Chunk, bad []badRow) error {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	for _, r := range bad {
-		if err := enc.Encode(discard{d.pipeline, t.name, t.task.Generation, c.ID, c.Range, r.key, r.column, r.code, r.constraint, r.reason}); err != nil {
+		if err := enc.Encode(discard{d.pipeline, t.name, t.task.Generation, c.ID, c.Range, r.Key, r.Column, r.Code, r.Constraint, r.Reason}); err != nil {
 			return err
 		}
 	}
@@ -244,14 +245,14 @@ func (d *discards) forget(id chunkID) error {
 
 // within fails when so many bad rows of a chunk are more than the limit allows;
 // b is one of them. A chunk that is looked through row by row need not go on.
-func (d *discards) within(t *table, c ranges.Chunk, n int64, b badRow) error {
+func (d *discards) within(t *table, c ranges.Chunk, n int64, b rows.Bad) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.over(t, c, n, b)
 }
 
 // over does it while d.mu is held.
-func (d *discards) over(t *table, c ranges.Chunk, n int64, b badRow) error {
+func (d *discards) over(t *table, c ranges.Chunk, n int64, b rows.Bad) error {
 	n += d.count - d.wrote[chunkID{t.name, t.task.Generation, c.ID}].count
 	if d.policy.Limit == 0 || n <= d.policy.Limit {
 		return nil

@@ -9,6 +9,7 @@ import (
 	"penstock/connectors"
 	"penstock/internal/event"
 	"penstock/internal/ranges"
+	"penstock/runtime/rows"
 )
 
 // reader takes jobs off the belt and reads them, until there are none.
@@ -69,8 +70,8 @@ func (p *pipeline) scan(ctx context.Context, t *table, parts []ranges.Chunk, giv
 		return err
 	}
 	defer t.giveBack(x)
-	var unread []badRow // rows that r left out since the last batch
-	var stop error      // what the first of them is where the spec says to stop at one
+	var unread []rows.Bad // rows that r left out since the last batch
+	var stop error        // what the first of them is where the spec says to stop at one
 	extract := t.extract
 	extract.Bad = func(b connectors.BadRow) error {
 		if t.values && b.Detail != "" {
@@ -114,17 +115,17 @@ func (p *pipeline) scan(ctx context.Context, t *table, parts []ranges.Chunk, giv
 				return err
 			}
 		}
-		rows := int64(in.Rows + len(unread))
-		res := x.apply(in, parts)
-		res.bad = append(unread, res.bad...)
+		read := int64(in.Rows + len(unread))
+		res := x.Apply(in, parts)
+		res.Bad = append(unread, res.Bad...)
 		unread = nil
-		if len(res.bad) > 0 && p.discards.stops() {
-			res.rows.Release()
-			return p.stopAt(t, parts, res.bad[0])
+		if len(res.Bad) > 0 && p.discards.stops() {
+			res.Rows.Release()
+			return p.stopAt(t, parts, res.Bad[0])
 		}
-		pc := &piece{rows: res.rows, sel: res.sel, size: int64(res.rows.Size())}
-		p.o.Events.Emit(event.ChunkRead{Pipeline: p.plan.Name, Table: t.name, Range: parts[0].Range, Chunk: parts[0].ID, Read: rows, Filtered: res.filtered, Bytes: size})
-		if err := give(pc, counts{read: rows, filtered: res.filtered, bytes: size, bad: res.bad}); err != nil {
+		pc := &piece{rows: res.Rows, sel: res.Sel, size: int64(res.Rows.Size())}
+		p.o.Events.Emit(event.ChunkRead{Pipeline: p.plan.Name, Table: t.name, Range: parts[0].Range, Chunk: parts[0].ID, Read: read, Filtered: res.Filtered, Bytes: size})
+		if err := give(pc, counts{read: read, filtered: res.Filtered, bytes: size, bad: res.Bad}); err != nil {
 			return err
 		}
 	}
@@ -133,10 +134,10 @@ func (p *pipeline) scan(ctx context.Context, t *table, parts []ranges.Chunk, giv
 // appendUnread counts a row that the source could not give. Its key is not
 // known, so that of the parts of a hash split the first one answers for it, in
 // whichever job that part is read.
-func appendUnread(bad []badRow, b connectors.BadRow, parts []ranges.Chunk) []badRow {
+func appendUnread(bad []rows.Bad, b connectors.BadRow, parts []ranges.Chunk) []rows.Bad {
 	for i, p := range parts {
 		if p.Part <= 1 {
-			return append(bad, badRow{row: -1, part: i, key: b.Place, column: b.Column, reason: b.Reason})
+			return append(bad, rows.Bad{Row: -1, Part: i, Key: b.Place, Column: b.Column, Reason: b.Reason})
 		}
 	}
 	return bad
@@ -153,14 +154,14 @@ func (p *pipeline) slow(ctx context.Context, n int64) error {
 }
 
 // stopAt is the error of a bad row where the spec says to stop at one.
-func (p *pipeline) stopAt(t *table, parts []ranges.Chunk, b badRow) error {
-	return p.stopAtRow(t, parts[b.part], b, "Mend the row at the source")
+func (p *pipeline) stopAt(t *table, parts []ranges.Chunk, b rows.Bad) error {
+	return p.stopAtRow(t, parts[b.Part], b, "Mend the row at the source")
 }
 
 // stopAtRow is stopAt with what else can be done.
-func (p *pipeline) stopAtRow(t *table, c ranges.Chunk, b badRow, do string) error {
-	if b.key == "" {
-		b.key = fmt.Sprintf("row %d of a batch, the table has no key", b.row+1)
+func (p *pipeline) stopAtRow(t *table, c ranges.Chunk, b rows.Bad, do string) error {
+	if b.Key == "" {
+		b.Key = fmt.Sprintf("row %d of a batch, the table has no key", b.Row+1)
 	}
 	return &connectors.Error{Op: "load", Table: t.name, Class: connectors.Data, Err: fmt.Errorf("%s, %s", c, b),
 		Hint: do + `, or set bad_rows { action = "discard" } to put such rows aside.`}

@@ -14,6 +14,7 @@ import (
 	"penstock/internal/schema"
 	"penstock/planner/plan"
 	"penstock/runtime/checkpoint"
+	"penstock/runtime/rows"
 )
 
 // table is one table of a running pipeline.
@@ -27,11 +28,12 @@ type table struct {
 	weight   int64 // rows still to read, by estimate: the heaviest table goes first
 	pool     *batch.Pool
 	parts    int  // ranges that rows are dealt to by hash; 0 = none
+	created  bool // the load makes the target table, now or before
 	values   bool // reports of bad rows may hold their values
 
 	mu         sync.Mutex
-	transforms []*transform // idle ones
-	left       int          // chunks not yet committed
+	transforms []*rows.Transform // idle ones
+	left       int               // chunks not yet committed
 	byRange    map[int]int64
 	result     *TableResult
 	began      time.Time // its first chunk was begun
@@ -62,7 +64,7 @@ func newTable(p *plan.Pipeline, t *plan.Table) *table {
 	return r
 }
 
-// bind checks that the live source still has what the plan reads.
+// bind finds the table in the live source, which Drift has compared with the plan.
 func (t *table) bind(c *schema.Catalog, splits func(*schema.Table) []connectors.SplitKind) error {
 	live := c.Find(t.plan.Source)
 	wrong := func(format string, args ...any) error {
@@ -70,14 +72,6 @@ func (t *table) bind(c *schema.Catalog, splits func(*schema.Table) []connectors.
 	}
 	if live == nil || live.Name != t.plan.Source {
 		return wrong("the source has no such table any more")
-	}
-	for _, r := range t.plan.Read {
-		switch col := live.Column(r.Name); {
-		case col == nil:
-			return wrong("column %s is gone from the source", r.Name)
-		case col.Type != r.Type:
-			return wrong("column %s was %s in the plan and is %s", r.Name, r.Native, col.Native)
-		}
 	}
 	if kind := t.extract.Split.Kind; kind != connectors.SplitNone && !slices.Contains(splits(live), kind) {
 		return wrong("it can't be cut by %s any more", kind)
@@ -96,7 +90,7 @@ func (t *table) known() bool {
 }
 
 // transform gives an idle transform of the table, or a new one.
-func (t *table) transform() (*transform, error) {
+func (t *table) transform() (*rows.Transform, error) {
 	t.mu.Lock()
 	if n := len(t.transforms); n > 0 {
 		x := t.transforms[n-1]
@@ -105,10 +99,14 @@ func (t *table) transform() (*transform, error) {
 		return x, nil
 	}
 	t.mu.Unlock()
-	return newTransform(t.plan, t.parts, t.values)
+	x, err := rows.New(t.plan, t.parts, t.values)
+	if err != nil {
+		return nil, &UsageError{err.Error()}
+	}
+	return x, nil
 }
 
-func (t *table) giveBack(x *transform) {
+func (t *table) giveBack(x *rows.Transform) {
 	t.mu.Lock()
 	t.transforms = append(t.transforms, x)
 	t.mu.Unlock()

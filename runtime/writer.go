@@ -10,6 +10,7 @@ import (
 	"penstock/connectors"
 	"penstock/internal/event"
 	"penstock/internal/ranges"
+	"penstock/runtime/rows"
 )
 
 // loader is one writer: a target connection that carries chunks.
@@ -119,7 +120,7 @@ func (l *loader) once(ctx context.Context, try *attempt) error {
 		return err // or the last attempt's commit was done after all
 	}
 	var sent int64
-	var bad []badRow
+	var bad []rows.Bad
 	write := func(pc *piece, part int) error {
 		sent += int64(pc.sel[part].Len(pc.rows.Rows))
 		switch {
@@ -169,7 +170,7 @@ func (l *loader) once(ctx context.Context, try *attempt) error {
 
 // each writes a piece without the rows that the target refuses, which it adds
 // to bad; or it stops at the first, where the spec says so.
-func (l *loader) each(ctx context.Context, t *table, c ranges.Chunk, pc *piece, part int, bad []badRow) ([]badRow, error) {
+func (l *loader) each(ctx context.Context, t *table, c ranges.Chunk, pc *piece, part int, bad []rows.Bad) ([]rows.Bad, error) {
 	x, err := t.transform()
 	if err != nil {
 		return bad, err
@@ -177,11 +178,7 @@ func (l *loader) each(ctx context.Context, t *table, c ranges.Chunk, pc *piece, 
 	defer t.giveBack(x)
 	var stop error
 	err = l.w.WriteEach(ctx, pc.rows, pc.sel[part], func(row int32, why *connectors.Refusal) error {
-		b := x.badRow(pc.rows.Parent(), row, why.Column, why.Reason)
-		b.code, b.constraint = why.Code, why.Constraint
-		if t.values && why.Detail != "" {
-			b.reason = why.Detail
-		}
+		b := x.Refused(pc.rows, row, why)
 		if l.p.discards.stops() {
 			do := strings.TrimSuffix(why.Hint, ".")
 			if do == "" {
@@ -243,7 +240,7 @@ func (c counts) of(part int) counts {
 		out.read, out.filtered, out.bytes = c.read, c.filtered, c.bytes
 	}
 	for _, b := range c.bad {
-		if b.part == part {
+		if b.Part == part {
 			out.bad = append(out.bad, b)
 		}
 	}

@@ -14,36 +14,52 @@ import (
 const (
 	ofUsers = `c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_(toast|temp)'`
 
-	catalogTables = `SELECT c.oid, n.nspname, c.relname, c.relkind, c.reltuples::bigint, c.relpages::bigint * current_setting('block_size')::bigint,
+	// What a source shows: the rows of a partition come with its table.
+	sourceTables = ofUsers + ` AND NOT c.relispartition`
+	targetTables = ofUsers
+
+	catalogTables = `SELECT c.oid, n.nspname, c.relname, c.relkind, ` + ofLeaves + `,
   coalesce(to_char(greatest(s.last_analyze, s.last_autoanalyze) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'), '')
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_stat_all_tables s ON s.relid = c.oid
-WHERE ` + ofUsers + ` ORDER BY n.nspname, c.relname`
+WHERE %s ORDER BY n.nspname, c.relname`
 
-	// A domain is told by its base type, which its values travel as.
-	catalogColumns = `SELECT c.oid, a.attname,
-  CASE t.typtype WHEN 'd' THEN format_type(t.typbasetype, CASE WHEN t.typtypmod >= 0 THEN t.typtypmod ELSE a.atttypmod END) ELSE format_type(a.atttypid, a.atttypmod) END,
+	// The rows and pages of a partitioned table are those of its partitions.
+	ofLeaves = `CASE c.relkind WHEN 'p' THEN (SELECT coalesce(CASE WHEN min(l.reltuples) < 0 THEN -1 ELSE sum(l.reltuples) END, 0)::bigint FROM pg_partition_tree(c.oid) p JOIN pg_class l ON l.oid = p.relid WHERE p.isleaf) ELSE c.reltuples::bigint END,
+  CASE c.relkind WHEN 'p' THEN (SELECT coalesce(sum(l.relpages), 0)::bigint FROM pg_partition_tree(c.oid) p JOIN pg_class l ON l.oid = p.relid WHERE p.isleaf) ELSE c.relpages::bigint END * current_setting('block_size')::bigint`
+
+	// A type as format_type writes it, for columns a of type t. A domain is told
+	// by its base type, which its values travel as; of a type that is not built in
+	// the word before its name says what it is, which the name alone does not.
+	typeName = `(WITH RECURSIVE b(oid, typmod) AS (SELECT t.oid, a.atttypmod UNION ALL
+    SELECT d.typbasetype, CASE WHEN d.typtypmod >= 0 THEN d.typtypmod ELSE b.typmod END FROM b JOIN pg_type d ON d.oid = b.oid AND d.typtype = 'd')
+  SELECT CASE WHEN y.typtype = 'e' THEN 'enum ' WHEN y.typtype = 'c' THEN 'composite ' WHEN y.typnamespace = 'pg_catalog'::regnamespace OR y.typcategory = 'A' THEN ''
+    WHEN y.typtype IN ('r', 'm') THEN 'range ' ELSE 'type ' END || format_type(b.oid, b.typmod)
+  FROM b JOIN pg_type y ON y.oid = b.oid WHERE y.typtype <> 'd')`
+
+	catalogColumns = `SELECT c.oid, a.attname, ` + typeName + `,
   a.attnotnull OR t.typnotnull, coalesce(pg_get_expr(d.adbin, d.adrelid), ''), a.attidentity <> '' OR a.attgenerated = '' AND pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%', a.attgenerated <> '', coalesce(col_description(c.oid, a.attnum), '')
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
-WHERE ` + ofUsers + ` ORDER BY c.oid, a.attnum`
+WHERE %s ORDER BY c.oid, a.attnum`
 
 	catalogIndexes = `SELECT i.indrelid, x.relname, i.indisprimary, i.indisunique, i.indpred IS NULL AND i.indexprs IS NULL AND i.indimmediate AND i.indisvalid,
   (SELECT string_agg(quote_ident(a.attname), ',' ORDER BY k.ord) FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS k(num, ord) JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.num WHERE k.ord <= i.indnkeyatts),
   pg_get_indexdef(i.indexrelid)
 FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE ` + ofUsers + ` ORDER BY i.indrelid, x.relname`
+WHERE %s ORDER BY i.indrelid, x.relname`
 
 	catalogForeign = `SELECT f.conrelid, f.conname, rn.nspname, r.relname,
   (SELECT string_agg(quote_ident(a.attname), ',' ORDER BY k.ord) FROM unnest(f.conkey) WITH ORDINALITY AS k(num, ord) JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = k.num),
   (SELECT string_agg(quote_ident(a.attname), ',' ORDER BY k.ord) FROM unnest(f.confkey) WITH ORDINALITY AS k(num, ord) JOIN pg_attribute a ON a.attrelid = f.confrelid AND a.attnum = k.num)
 FROM pg_constraint f JOIN pg_class c ON c.oid = f.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_class r ON r.oid = f.confrelid JOIN pg_namespace rn ON rn.oid = r.relnamespace
-WHERE f.contype = 'f' AND ` + ofUsers + ` ORDER BY f.conrelid, f.conname`
+WHERE f.contype = 'f' AND %s ORDER BY f.conrelid, f.conname`
 )
 
 // readCatalog reads the tables of users in one transaction. Those of the
-// schema that names without one mean have none here either.
-func readCatalog(ctx context.Context, c *pgconn.PgConn, own string) (*schema.Catalog, error) {
+// schema that names without one mean have none here either. which is a condition
+// on them.
+func readCatalog(ctx context.Context, c *pgconn.PgConn, own, which string) (*schema.Catalog, error) {
 	if _, err := run(ctx, c, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"); err != nil {
 		return nil, err
 	}
@@ -53,7 +69,7 @@ func readCatalog(ctx context.Context, c *pgconn.PgConn, own string) (*schema.Cat
 		sql  string
 		each func([][]byte) error
 	}{{catalogTables, r.table}, {catalogColumns, r.column}, {catalogIndexes, r.index}, {catalogForeign, r.foreign}} {
-		if _, err := query(ctx, c, q.sql, q.each); err != nil {
+		if _, err := query(ctx, c, strings.Replace(q.sql, "%s", which, 1), q.each); err != nil {
 			return nil, err
 		}
 	}

@@ -72,13 +72,13 @@ func (w *singles) some(ctx context.Context, c *pgconn.PgConn, b *batch.Batch, se
 	for {
 		r, err := p.GetResults()
 		if err != nil {
-			return named(orCancelled(ctx, rowFailure(err, w.sql)), from+answers)
+			return ofRow(orCancelled(ctx, rowFailure(err, w.sql)), from+answers)
 		}
 		switch r := r.(type) {
 		case *pgconn.ResultReader:
 			tag, err := r.Close()
 			if err != nil {
-				return named(orCancelled(ctx, rowFailure(err, w.sql)), from+answers)
+				return ofRow(orCancelled(ctx, rowFailure(err, w.sql)), from+answers)
 			}
 			answers++
 			inserted += tag.RowsAffected()
@@ -90,8 +90,8 @@ func (w *singles) some(ctx context.Context, c *pgconn.PgConn, b *batch.Batch, se
 	}
 }
 
-// named says in a refusal which row it is of, counted from 0.
-func named(err error, row int) error {
+// ofRow says in a refusal which row it is of, counted from 0.
+func ofRow(err error, row int) error {
 	var r *connectors.Refusal
 	if errors.As(err, &r) {
 		r.At = row + 1

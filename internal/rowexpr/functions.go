@@ -2,9 +2,10 @@ package rowexpr
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
-	"github.com/agext/levenshtein"
 	"github.com/expr-lang/expr/ast"
 
 	"penstock/internal/diag"
@@ -121,10 +122,8 @@ func (c *checker) unknownFunction(n ast.Node, name string) *node {
 	case hint != "":
 		detail = hint
 	default:
-		for f := range functions {
-			if levenshtein.Distance(f, word, nil) == 1 {
-				fix, detail = f, fmt.Sprintf("Did you mean %s?", f)
-			}
+		if near := diag.Nearest(word, slices.Collect(maps.Keys(functions))); len(near) > 0 {
+			fix, detail = near[0], fmt.Sprintf("Did you mean %s?", near[0])
 		}
 	}
 	c.problemAt(from, to, code, summary, detail).Fix = fix

@@ -2,11 +2,9 @@ package rowexpr
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/agext/levenshtein"
-
+	"penstock/internal/diag"
 	"penstock/internal/schema"
 )
 
@@ -32,32 +30,13 @@ func findColumn(columns []schema.Column, name string) match {
 	return m
 }
 
-// nearest are up to three names that name may have been meant to be, the
-// nearest first.
-func nearest(columns []schema.Column, name string) []string {
-	type near struct {
-		name     string
-		distance int
-	}
-	var found []near
-	for i := range columns {
-		c := columns[i].Name
-		d := levenshtein.Distance(strings.ToLower(c), strings.ToLower(name), nil)
-		if d <= max(1, min(len(c), len(name))/3) {
-			found = append(found, near{c, d})
-		}
-	}
-	slices.SortStableFunc(found, func(a, b near) int { return a.distance - b.distance })
-	var names []string
-	for _, f := range found[:min(3, len(found))] {
-		names = append(names, f.name)
-	}
-	return names
-}
-
 // unknownColumn is the detail for a name that is no column, and the fix.
 func unknownColumn(columns []schema.Column, name string) (detail, fix string) {
-	near := nearest(columns, name)
+	names := make([]string, len(columns))
+	for i := range columns {
+		names[i] = columns[i].Name
+	}
+	near := diag.Nearest(name, names)
 	switch len(near) {
 	case 0:
 		var all []string

@@ -1,6 +1,10 @@
 package plan
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
 	"penstock/connectors"
 	"penstock/internal/schema"
 )
@@ -15,6 +19,16 @@ func (p *Plan) Endpoint(id string) *Endpoint {
 	return nil
 }
 
+// Settings reads the endpoint's config into the connector's struct.
+func (e *Endpoint) Settings(into any) error {
+	dec := json.NewDecoder(bytes.NewReader(e.Config))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return fmt.Errorf("the plan's settings of %s: %w", e.ID, err)
+	}
+	return nil
+}
+
 // Stage returns the stage of this kind for a table ("" for one without), or nil.
 func (p *Pipeline) Stage(kind StageKind, table string) *Stage {
 	for i := range p.Stages {
@@ -25,13 +39,19 @@ func (p *Pipeline) Stage(kind StageKind, table string) *Stage {
 	return nil
 }
 
-// BareLoad is table t of p as its target sees it, without the statements: what
-// they are written from.
+// BareLoad is table t of p as its target sees it, without the statements.
 func (p *Pipeline) BareLoad(t *Table) connectors.Load {
+	l := t.Facts()
+	l.Definition = string(p.Definition(t))
+	return l
+}
+
+// Facts are what the statements of a table's load are written from.
+func (t *Table) Facts() connectors.Load {
 	l := connectors.Load{
 		Source: t.Source.String(), Table: t.Target, Key: t.Key, Create: t.Create,
-		Existing: connectors.Existing(t.Existing), Mode: t.Apply.Mode, Indexes: t.Apply.Indexes,
-		Digest: t.Digest, Definition: string(p.Definition(t)),
+		Existing: connectors.Existing(t.Existing), Mode: t.Apply.Mode, Indexes: t.Apply.Indexes, Digest: t.Digest,
+		Columns: make([]connectors.TargetColumn, 0, len(t.Columns)),
 	}
 	for _, c := range t.Columns {
 		l.Columns = append(l.Columns, connectors.TargetColumn{Name: c.Name, Native: c.Native, Type: c.Type, Nullable: c.Nullable, Numbered: c.Numbered})

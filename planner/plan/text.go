@@ -2,13 +2,12 @@ package plan
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
-	"penstock/internal/diag"
-	"penstock/internal/units"
+	"penstock/connectors"
 )
 
 // TextOptions say how a plan is written for people.
@@ -25,260 +24,161 @@ type TextOptions struct {
 // Text writes a plan for people: what goes where, in which order, what waits
 // for what, what it takes, and what only a run can tell.
 func Text(w io.Writer, p *Plan, o TextOptions) error {
-	t := &text{plan: p, options: o, width: maxWidth}
+	t := &text{all: o.All, width: maxWidth}
 	if o.Width > 0 {
 		t.width = min(max(o.Width, minWidth), maxWidth)
 	}
-	for i := range p.Pipelines {
+	outline := NewOutline(p, o.All)
+	for i := range outline.Pipelines {
 		if i > 0 {
 			t.line(0, "")
 		}
-		t.pipeline(&p.Pipelines[i])
+		t.pipeline(&outline.Pipelines[i])
 	}
-	t.warnings()
-	t.ending()
+	t.warnings(outline.Warnings)
+	t.line(0, "")
+	t.line(0, "not checked, since nothing was connected to")
+	for _, f := range outline.Unchecked {
+		t.wrapped(2, f.Name+": "+f.Value)
+	}
+	switch {
+	case len(outline.Missing) > 0:
+		t.line(0, "")
+		t.wrapped(0, "This build plans and can't run yet: "+strings.Join(outline.Missing, ", ")+".")
+	case o.Run != "":
+		t.line(0, "")
+		t.line(0, "next: "+o.Run)
+	}
 	_, err := w.Write(t.out.Bytes())
 	return err
 }
 
 type text struct {
-	plan    *Plan
-	options TextOptions
-	width   int
-	out     bytes.Buffer
+	all   bool
+	width int
+	out   bytes.Buffer
 }
 
-func (t *text) pipeline(p *Pipeline) {
+func (t *text) pipeline(p *PipelineOutline) {
 	head := "pipeline " + p.Name
 	t.line(0, head+strings.Repeat(" ", max(2, t.width-len(head)-len(p.Mode)))+p.Mode)
-	t.endpoint("from", p.Source)
-	t.endpoint("to", p.Target)
-	if p.Delivery != "" {
-		t.field(2, "delivery", p.Delivery)
-	}
-	t.field(2, "bad rows", badRows(p.BadRows))
-	t.streamSettings(p)
-	groups := t.groups(p)
-	for _, g := range groups {
+	t.field(2, "from", p.Source.String())
+	t.field(2, "to", p.Target.String())
+	t.fields(2, p.Facts)
+	for i := range p.Tables {
 		t.line(0, "")
-		t.table(p, g)
+		t.table(&p.Tables[i])
 	}
 	t.line(0, "")
-	t.stages(p, groups)
+	t.line(2, "stages")
+	for i := range p.Stages {
+		t.stage(&p.Stages[i])
+	}
 	t.line(0, "")
-	t.takes(p)
-}
-
-func (t *text) streamSettings(p *Pipeline) {
-	if p.Order == "" {
-		return
-	}
-	s := "in order by " + p.Order + "; collisions: " + p.Collisions + "; schema changes: " + p.SchemaChanges
-	if p.Start != "" {
-		s += "; from " + p.Start + " on"
-	}
-	t.field(2, "changes", s)
-}
-
-func badRows(b BadRows) string {
-	if b.Action != "discard" {
-		return "stop the run"
-	}
-	s := "are set aside"
-	if b.File != "" {
-		s += " in " + b.File
-	}
-	if b.Limit > 0 {
-		s += fmt.Sprintf("; more than %s stop the run", units.Count(b.Limit))
-	}
-	if b.Values {
-		s += "; with their values"
-	}
-	return s
-}
-
-// endpoint is a line of what an endpoint is: its texts and the places of its
-// secrets, in the order of its config.
-func (t *text) endpoint(label, id string) {
-	e := t.plan.Endpoint(id)
-	if e == nil {
-		t.field(2, label, id)
-		return
-	}
-	s := id + " (" + e.Connector + ")"
-	if c := settings(e.Config); c != "" {
-		s += ": " + c
-	}
-	switch e.TLS {
-	case "verify":
-		s += ", TLS verified"
-		if e.TLSCA != "" {
-			s += " by " + e.TLSCA
-		}
-	case "off":
-		s += ", TLS off"
-	}
-	if e.Catalog != "" {
-		s += ", catalog " + e.Catalog
-	}
-	if e.Probe != "" {
-		s += ", probed in " + e.Probe
-	}
-	if e.Throttle > 0 {
-		s += ", at most " + units.Rate(e.Throttle).String()
-	}
-	t.field(2, label, s)
-}
-
-// settings lists the texts of a config, and where its secrets are.
-func settings(config json.RawMessage) string {
-	dec := json.NewDecoder(bytes.NewReader(config))
-	if tok, err := dec.Token(); err != nil || tok != json.Delim('{') {
-		return ""
-	}
-	var out []string
-	for dec.More() {
-		key, err := dec.Token()
-		var v any
-		if err != nil || dec.Decode(&v) != nil {
-			break
-		}
-		switch v := v.(type) {
-		case string:
-			if v != "" {
-				out = append(out, fmt.Sprintf("%s %s", key, v))
-			}
-		case []any:
-			var items []string
-			for _, x := range v {
-				if s, ok := x.(string); ok {
-					items = append(items, s)
-				}
-			}
-			if len(items) > 0 {
-				out = append(out, fmt.Sprintf("%s %s", key, strings.Join(items, " ")))
-			}
-		case map[string]any:
-			for _, where := range []string{"env", "file", "var"} {
-				if s, ok := v[where].(string); ok && len(v) == 1 {
-					out = append(out, fmt.Sprintf("%s from %s %s", key, where, s))
-				}
-			}
-		}
-	}
-	return strings.Join(out, ", ")
-}
-
-// takes shows the resources with the sums behind them.
-func (t *text) takes(p *Pipeline) {
-	r := p.Resources
 	t.line(2, "takes")
-	t.field(4, "connections", connections(r.SourceConnections, p.Source, r.Readers, "reader")+"; "+connections(r.TargetConnections, p.Target, r.Writers, "writer"))
-	t.field(4, "goroutines", fmt.Sprintf("%d = %s + %s + %d that hold them together", r.Goroutines, count(r.Readers, "reader"), count(r.Writers, "writer"), r.Goroutines-r.Readers-r.Writers))
-	t.field(4, "memory", fmt.Sprintf("%s of rows at most = %d chunks (2 x %s + 2) of %s", units.Size(p.Memory), r.Slots, count(p.Workers, "worker"), units.Size(r.SlotBytes)))
+	t.fields(4, p.Takes)
 }
 
-func connections(n int, id string, of int, what string) string {
-	if n == 0 {
-		return "none to " + id + ", which is in files or in this process"
+func (t *text) table(o *TableOutline) {
+	t.wrapped(2, o.Title())
+	if len(o.Tables) > 1 {
+		for _, x := range o.Tables {
+			t.wrapped(4, fmt.Sprintf("%s -> %s%s", x.Source, x.Target, rows(x.Estimates)))
+		}
 	}
-	return fmt.Sprintf("%d to %s (%s + %d)", n, id, count(of, what), n-of)
+	t.fields(4, o.Facts)
+	t.field(4, "columns", o.Columns)
+	plain := 0
+	for _, m := range o.Mappings {
+		if m.Plain {
+			plain++
+		}
+	}
+	t.mappings(o.Mappings, !t.all && plain > manyColumns)
+	t.fields(4, o.Rest)
 }
 
-func (t *text) warnings() {
-	if len(t.plan.Warnings) == 0 {
+// manyColumns is from where on columns that are carried as they are, under
+// their own names, are only counted.
+const manyColumns = 8
+
+// mappings writes columns under each other. A reason that several in a row
+// share stands once, below the last of them.
+func (t *text) mappings(all []Mapping, fold bool) {
+	var lines []Mapping
+	from, to := 0, 0
+	for _, m := range all {
+		if fold && m.Plain {
+			continue
+		}
+		lines = append(lines, m)
+		from, to = max(from, utf8.RuneCountInString(m.From)), max(to, utf8.RuneCountInString(m.To))
+	}
+	// One long expression must not push the others to the edge.
+	from, to = min(from, 40), min(to, 40)
+	for i, l := range lines {
+		whole := strings.TrimRight(pad(l.From, from)+" -> "+pad(l.To, to)+"  "+l.Decision, " ")
+		if 6+utf8.RuneCountInString(whole) <= t.width {
+			t.line(6, whole)
+		} else { // the decision goes below what it is about
+			t.hanging(6, l.From+" -> ", strings.TrimRight(l.To, " "))
+			t.wrapped(10, l.Decision)
+		}
+		if l.Reason != "" && (i+1 == len(lines) || lines[i+1].Reason != l.Reason) {
+			t.wrapped(10, l.Reason)
+		}
+	}
+}
+
+func pad(s string, n int) string { return s + strings.Repeat(" ", max(0, n-utf8.RuneCountInString(s))) }
+
+func (t *text) stage(s *StageOutline) {
+	t.hanging(4, fmt.Sprintf("%-3d", s.Number), s.Title)
+	if facts := s.Facts(); len(facts) > 0 {
+		t.wrapped(7, strings.Join(facts, "; "))
+	}
+	t.statements(s.Statements)
+	if s.NotBuilt && len(s.Statements) > 0 && s.Statements[0].Comment != "" {
+		t.line(9, "-- not built yet: a run refuses it")
+	}
+	for _, l := range s.Loads {
+		if len(s.Loads)+s.OtherLoads > 1 {
+			t.line(9, "-- "+l.Table)
+		}
+		t.statements(l.Statements)
+	}
+	if s.OtherLoads > 0 {
+		t.wrapped(9, fmt.Sprintf("-- the same for the other %s, with their own names and columns", count(s.OtherLoads, "table")))
+	}
+	if s.MarksOnly() {
+		t.line(9, "-- nothing but to mark it loaded")
+	}
+	if n := len(s.Stages); n > 1 && len(s.Statements) > 0 {
+		t.line(9, fmt.Sprintf("-- the same for the other %s", count(n-1, "table")))
+	}
+}
+
+func (t *text) statements(list []connectors.Statement) {
+	for _, s := range list {
+		for _, l := range strings.Split(strings.TrimRight(s.SQL, "\n"), "\n") {
+			t.wrapped(9, l)
+		}
+		if notes := Notes(s); notes != "" {
+			t.wrapped(11, "-- "+notes)
+		}
+	}
+}
+
+func (t *text) warnings(list []Finding) {
+	if len(list) == 0 {
 		return
 	}
 	t.line(0, "")
 	t.line(0, "warnings")
-	type key struct{ code, summary, detail string }
-	var order []key
-	objects := map[key][]string{}
-	for _, w := range t.plan.Warnings {
-		// The object's name inside the words must not keep equal findings apart.
-		k := key{w.Code, w.Summary, w.Detail}
-		if table := t.tableOf(w.Object); table != "" && !t.options.All {
-			k.detail = strings.ReplaceAll(w.Detail, table, "the table")
-		}
-		if w.Code == string(diag.CheckedColumns) {
-			k.detail = "" // the columns say it
-		}
-		if objects[k] == nil {
-			order = append(order, k)
-		}
-		objects[k] = append(objects[k], w.Object)
-	}
-	for _, k := range order {
-		on := objects[k]
-		at := on[0]
-		if len(on) > 1 {
-			at = fmt.Sprintf("%s and %d more", on[0], len(on)-1)
-		}
-		t.hanging(2, k.code+"  ", at+": "+k.summary)
-		if k.detail != "" {
-			t.wrapped(11, k.detail)
+	for _, f := range list {
+		t.hanging(2, f.Code+"  ", f.On()+": "+f.Summary)
+		if f.Detail != "" {
+			t.wrapped(11, f.Detail)
 		}
 	}
 }
-
-// tableOf is the table that a warning's object names, "" where it is another thing.
-func (t *text) tableOf(object string) string {
-	for i := range t.plan.Pipelines {
-		if table, ok := strings.CutPrefix(object, t.plan.Pipelines[i].Name+"."); ok {
-			return table
-		}
-	}
-	return ""
-}
-
-// ending says what a plan can't know, and what to do next.
-func (t *text) ending() {
-	t.line(0, "")
-	t.line(0, "not checked, since nothing was connected to")
-	for _, e := range t.plan.Endpoints {
-		switch side, _, _ := strings.Cut(e.ID, "."); {
-		case side == "source" && e.TLS != "":
-			t.wrapped(2, e.ID+": that it is there and still is what its catalog says; grants; how long it keeps a point to read at")
-		case side == "source" && e.Catalog != "":
-			t.wrapped(2, e.ID+": that it still is what its catalog says")
-		case side == "target" && e.TLS != "":
-			t.wrapped(2, e.ID+": that it is there and still is what its catalog says; grants; rows and locks in its tables; free disk")
-		case side == "target" && e.Catalog == "":
-			t.wrapped(2, e.ID+": what is in it already (it is planned as empty); free disk")
-		}
-	}
-	missing := t.plan.missing()
-	switch {
-	case len(missing) > 0:
-		t.line(0, "")
-		t.wrapped(0, "This build plans and can't run yet: "+strings.Join(missing, ", ")+".")
-	case t.options.Run != "":
-		t.line(0, "")
-		t.line(0, "next: "+t.options.Run)
-	}
-}
-
-// missing is what keeps this build from running the plan: connectors, and
-// stages where those are there.
-func (p *Plan) missing() []string {
-	var out []string
-	for _, e := range p.Endpoints {
-		if !e.Built {
-			out = append(out, e.ID+" ("+e.Connector+")")
-		}
-	}
-	if out != nil {
-		return out
-	}
-	for _, l := range p.Pipelines {
-		for _, s := range l.Stages {
-			if s.NotBuilt {
-				out = append(out, "stage "+s.ID+" of pipeline "+l.Name)
-			}
-		}
-	}
-	return out
-}
-
-// Runnable reports whether this build can carry the plan out.
-func (p *Plan) Runnable() bool { return len(p.missing()) == 0 }

@@ -28,6 +28,12 @@ func (t *text) field(indent int, name, value string) {
 	t.hanging(indent, name+strings.Repeat(" ", max(1, label-len(name))), value)
 }
 
+func (t *text) fields(indent int, facts []Fact) {
+	for _, f := range facts {
+		t.field(indent, f.Name, f.Value)
+	}
+}
+
 // wrapped breaks a text at blanks. Leading blanks of its own are kept, and
 // lines that go on are set two further in.
 func (t *text) wrapped(indent int, s string) {
