@@ -32,6 +32,7 @@ type server struct {
 const (
 	roleControl = "control"
 	roleLoad    = "load"
+	roleFinish  = "finish"
 )
 
 // maxSession is how long an application_name may be: the server cuts it where

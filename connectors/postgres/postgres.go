@@ -64,6 +64,7 @@ func Definition() *connectors.Definition {
 				CommitRows: 10_000, CommitBytes: 8 << 20, CommitEvery: "1s",
 			},
 			SplitName: splitName,
+			Objects:   objectsOf,
 			Explain:   explainer{},
 			Open:      openTarget,
 		},

@@ -45,6 +45,7 @@ func (p *Pipeline) BareLoad(t *Table) connectors.Load {
 	l := connectors.Load{
 		Source: t.Source.String(), Table: t.Target, Key: t.Key, Create: t.Create,
 		Existing: connectors.Existing(t.Existing), Mode: t.Apply.Mode, Indexes: t.Apply.Indexes,
+		Objects: t.Objects, ReferredBy: t.ReferredBy,
 		Digest: t.Digest, Definition: string(p.Definition(t)),
 	}
 	for _, c := range t.Columns {
@@ -60,7 +61,7 @@ func (p *Pipeline) Load(t *Table) connectors.Load {
 		l.Prepare = texts(s.Statements)
 	}
 	if s := p.Stage(StageFinish, name); s != nil {
-		l.Finish = texts(s.Statements)
+		l.Finish, l.Builders = texts(s.Statements), s.Parallel
 	}
 	if s := p.Stage(StageApply, ""); s != nil {
 		for _, ts := range s.Loads {

@@ -192,17 +192,24 @@ func settings(config json.RawMessage) string {
 func takes(p *Pipeline) []Fact {
 	r := p.Resources
 	return []Fact{
-		{"connections", connections(r.SourceConnections, p.Source, r.Readers, "reader") + "; " + connections(r.TargetConnections, p.Target, r.Writers, "writer")},
-		{"goroutines", fmt.Sprintf("%d = %s + %s + %d that hold them together", r.Goroutines, count(r.Readers, "reader"), count(r.Writers, "writer"), r.Goroutines-r.Readers-r.Writers)},
+		{"connections", connections(r.SourceConnections, p.Source, r.Readers, count(r.Readers, "reader")) + "; " + connections(r.TargetConnections, p.Target, r.Writers+r.Finishers, count(r.Writers, "writer")+finishers(r))},
+		{"goroutines", fmt.Sprintf("%d = %s + %s%s + %d that hold them together", r.Goroutines, count(r.Readers, "reader"), count(r.Writers, "writer"), finishers(r), r.Goroutines-r.Readers-r.Writers-r.Finishers)},
 		{"memory", fmt.Sprintf("%s of rows at most = %d chunks (2 x %s + 2) of %s", units.Size(p.Memory), r.Slots, count(p.Workers, "worker"), units.Size(r.SlotBytes))},
 	}
+}
+
+func finishers(r Resources) string {
+	if r.Finishers == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" + %d to finish tables", r.Finishers)
 }
 
 func connections(n int, id string, of int, what string) string {
 	if n == 0 {
 		return "none to " + id + ", which is in files or in this process"
 	}
-	return fmt.Sprintf("%d to %s (%s + %d)", n, id, count(of, what), n-of)
+	return fmt.Sprintf("%d to %s (%s + %d)", n, id, what, n-of)
 }
 
 // warnings puts those that say the same together.

@@ -109,6 +109,8 @@ func workers(s *Stage) string {
 		return fmt.Sprintf("%s, carried by %s", count(s.Lanes, "lane"), count(s.Parallel, "worker"))
 	case s.Kind == StageApply:
 		return fmt.Sprintf("%s, each a chunk at a time", count(s.Parallel, "writer"))
+	case s.Kind == StageFinish && s.Parallel > 1:
+		return fmt.Sprintf("up to %d indexes at once", s.Parallel)
 	}
 	return ""
 }

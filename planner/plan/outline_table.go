@@ -87,6 +87,11 @@ func (b *outliner) table(p *Pipeline, g group) TableOutline {
 		add("chunks", chunks(x))
 	}
 	add("enters by", enters(p, x))
+	for _, o := range x.Objects {
+		if o.Keep != "" {
+			add("stays", o.String()+": "+o.Keep)
+		}
+	}
 	if len(x.Key) > 0 {
 		add("key", strings.Join(x.Key, ", "))
 	} else {

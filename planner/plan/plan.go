@@ -73,10 +73,11 @@ type Resources struct {
 	TargetConnections int   `json:"target_connections"`
 	Readers           int   `json:"readers"`
 	Writers           int   `json:"writers"`
-	Goroutines        int   `json:"goroutines"`         // ours, at most; drivers have their own
-	Slots             int   `json:"slots"`              // chunks in memory at once: 2 x workers + 2
-	SlotBytes         int64 `json:"slot_bytes"`         // a chunk's share of memory
-	MemoryBound       int64 `json:"memory_bound_bytes"` // rows in memory, at most
+	Finishers         int   `json:"finishers,omitempty"` // connections that make indexes, at most; tables are finished one after another
+	Goroutines        int   `json:"goroutines"`          // ours, at most; drivers have their own
+	Slots             int   `json:"slots"`               // chunks in memory at once: 2 x workers + 2
+	SlotBytes         int64 `json:"slot_bytes"`          // a chunk's share of memory
+	MemoryBound       int64 `json:"memory_bound_bytes"`  // rows in memory, at most
 }
 
 // BadRows says what happens to rows that can't go in.
@@ -104,6 +105,8 @@ type Table struct {
 	Existing   string          `json:"existing"`
 	Create     bool            `json:"create"`
 	Apply      Apply           `json:"apply"`
+	Objects    []schema.Object `json:"objects,omitempty"`     // of the target table: made after the rows, or staying where they are
+	ReferredBy []schema.Name   `json:"referred_by,omitempty"` // target tables whose foreign keys refer to this one
 	Commit     *Commit         `json:"commit,omitempty"`
 	Options    json.RawMessage `json:"options,omitempty"` // the target connector's own block
 	OnNUL      string          `json:"on_nul"`
