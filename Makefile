@@ -21,7 +21,7 @@ QUICKSTART := examples/quickstart
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build demo test race check check-format check-vet check-staticcheck check-tidy check-generate check-goldens bench bench-rows bench-pgload update clean help
+.PHONY: build demo test race check check-format check-vet check-staticcheck check-tidy check-generate check-goldens bench bench-rows bench-validate bench-load update clean help
 
 build: ## Build bin/penstock, one static binary
 	@$(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/penstock ./cmd/penstock
@@ -69,9 +69,13 @@ check-goldens: ## The golden plans in examples are what the compiler writes
 bench-rows: ## Made-up rows through filter, expression and ranges: discarded, and into SQLite
 	@$(GO) run ./bench/rows
 
-bench-pgload: ## Rows into PostgreSQL by COPY, beside psql with text and binary files (starts a server)
+LOADFLAGS ?=
+bench-validate: ## validate and plan of specs with 2,000 and 20,000 tables
+	@$(GO) run ./bench/validate
+
+bench-load: ## Tables into PostgreSQL beside psql, pgloader, pgcopydb (LOADFLAGS="-only big_table -pgferry PROGRAM"); an hour
 	@.ci/postgres
-	@$(GO) run ./bench/pgload
+	@$(GO) run ./bench/load $(LOADFLAGS)
 
 bench: ## Run the Go benchmarks; BENCH=regexp chooses
 	@uptime

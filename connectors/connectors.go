@@ -36,6 +36,11 @@ type Source interface {
 type SnapshotOptions struct {
 	Readers int             // OpenChunk readers that are open at once, at most
 	At      change.Position // a point kept from an earlier run, for a durable source; nil = now
+	// Tables are those that will be read, as far as they are known: a source whose
+	// tables can be emptied or rewritten under a snapshot locks them first.
+	Tables []*schema.Table
+	// Told is given, once, what the snapshot keeps at the source, for people. May be nil.
+	Told func(held string)
 }
 
 // Snapshot is a consistent view of a source. OpenChunk may be called by many
@@ -81,6 +86,10 @@ type Extract struct {
 	Columns   []string // names in the source; the columns of the batches, in order
 	Statement string   // the text in the plan, with :lo and :hi; "" for a source without statements
 	Split     Split
+	// Encoded asks for rows as the source encodes them, undecoded
+	// (batch.Builder.AddEncoded): all columns go as they are into a target of the
+	// same connector, and nothing looks at them.
+	Encoded bool
 	// Bad is told of each row that the source holds and a batch can't: the
 	// reader leaves it out and goes on, or ends with the error that Bad returns.
 	// nil: such a row is an error of class Data.
@@ -188,6 +197,7 @@ type TableState struct {
 	Definition string          // JSON of what the digest is taken of, so that a change can be named
 	Point      change.Position // where its rows are read at
 	Loaded     bool            // every chunk done and the table finished
+	Created    bool            // Start.Created of its generation
 	UpdatedAt  string
 	Chunks     []ChunkState // by id
 }
@@ -208,6 +218,10 @@ type Start struct {
 	// Restart is set when an unfinished generation is begun anew: the rows of
 	// the earlier one are emptied whatever Existing says of a first run.
 	Restart bool
+	// Created is set when the load makes the table, now or in an earlier
+	// generation. It is kept with the state: a later plan takes such a table for
+	// absent, as the plan that made it did.
+	Created bool
 }
 
 // Existing says what to do with rows that are already in the target table.

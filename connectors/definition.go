@@ -66,6 +66,9 @@ type TargetDef struct {
 	Capabilities TargetCapabilities
 	// SplitName takes a target name in a spec apart.
 	SplitName func(name string) (schema.Name, error)
+	// Home is the schema that names without one mean: it is left out of the names
+	// in plans, as the catalog leaves it out. nil, or "": there is none.
+	Home func(config any) string
 	// Storable says why values of t would change in a column declared as native,
 	// where Types.Parse can't tell; nil when they would not. May be nil itself.
 	Storable func(native string, t schema.Type) error

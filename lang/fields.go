@@ -32,6 +32,7 @@ type field struct {
 	label    bool
 	oneof    []string
 	def      string
+	doc      string
 	least    int64
 	hasLeast bool
 }
@@ -55,7 +56,7 @@ func fieldsOf(t reflect.Type) []field {
 			panic(fmt.Sprintf("lang: field %s.%s has a spec tag and is not exported", t, sf.Name))
 		}
 		name, flags, _ := strings.Cut(tag, ",")
-		f := field{name: name, index: []int{i}, typ: sf.Type, def: sf.Tag.Get("default")}
+		f := field{name: name, index: []int{i}, typ: sf.Type, def: sf.Tag.Get("default"), doc: sf.Tag.Get("doc")}
 		for _, flag := range strings.Split(flags, ",") {
 			switch flag {
 			case "":
@@ -105,22 +106,5 @@ func (f field) blockType() (t reflect.Type, many bool) {
 func shapeOf(noun string, config any) *shape { return structShape(noun, structOf(config)) }
 
 func structShape(noun string, t reflect.Type) *shape {
-	s := &shape{name: noun}
-	for _, f := range fieldsOf(t) {
-		switch {
-		case f.label:
-		case f.block:
-			bt, many := f.blockType()
-			var labels []string
-			for _, bf := range fieldsOf(bt) {
-				if bf.label {
-					labels = append(labels, bf.name)
-				}
-			}
-			s.add(f.name, labels, many, structShape(noun+"'s "+f.name, bt))
-		default:
-			s.attrs = append(s.attrs, f.name)
-		}
-	}
-	return s
+	return structBlock("", t).shape(noun, func(noun, block string) string { return noun + "'s " + block })
 }

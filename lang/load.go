@@ -97,6 +97,16 @@ func isSpecFile(name string) bool {
 	return slices.Contains([]string{".hcl", ".yaml", ".yml"}, strings.ToLower(filepath.Ext(name)))
 }
 
+// Files lists the files of a spec: of a folder those that Load reads, in their
+// order, else the path itself. varFiles are no part of it.
+func Files(path string, varFiles []string) ([]string, error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return []string{path}, err
+	}
+	return specFiles(path, varFiles)
+}
+
 // specFiles lists the files of a folder's spec, sorted. Hidden ones and those
 // given as variable files are no part of it.
 func specFiles(dir string, varFiles []string) ([]string, error) {

@@ -58,45 +58,31 @@ func (s *shape) walk(visit func(*shape)) {
 	}
 }
 
-// The settings that a table and the defaults of its pipeline share.
-var tableDefaults = []string{"to", "operations", "existing", "carry", "on_nul", "on_invalid_text"}
+// columnSettings are the settings of a column. A column in YAML without its name
+// shows by them.
+var columnSettings = columnBlock().fieldNames()
 
-// The settings of a column. A column in YAML without its name shows by them.
-var columnSettings = []string{"to", "type", "value", "drop", "accept_loss"}
-
-// The settings of endpoints that belong to no connector.
-var (
-	endpointSettings = []string{"catalog", "probe", "tls", "tls_ca"}
-	sourceSettings   = append(slices.Clone(endpointSettings), "throttle")
-	targetSettings   = append(slices.Clone(endpointSettings), "names")
-)
+// shape is what may stand in a block, as messages see it. named gives a block
+// inside one called so its name in them.
+func (b *Block) shape(noun string, named func(noun, block string) string) *shape {
+	s := &shape{name: noun, attrs: b.fieldNames()}
+	for _, in := range b.Blocks {
+		s.add(in.Name, in.Labels, in.Many, in.shape(named(noun, in.Name), named))
+	}
+	return s
+}
 
 // language is the shape of a spec. options are the shapes of the blocks that
 // connectors add to a table, in the order of their kinds.
 func language(kinds []string, options map[string]*shape) *shape {
-	root := &shape{name: "a spec"}
-	root.add("penstock", nil, false, &shape{attrs: []string{"spec"}})
-	root.add("variable", []string{"name"}, true, &shape{attrs: []string{"type", "default", "sensitive", "description"}})
-	root.add("locals", nil, true, &shape{})
-	root.add("source", []string{"kind", "name"}, true, &shape{attrs: sourceSettings})
-	root.add("target", []string{"kind", "name"}, true, &shape{attrs: targetSettings})
-	p := root.add("pipeline", []string{"name"}, true, &shape{attrs: []string{"from", "to", "mode", "workers", "memory", "order",
-		"collisions", "schema_changes", "start", "before_load", "after_load"}})
-	p.add("bad_rows", nil, false, &shape{attrs: []string{"action", "file", "limit", "values"}})
-	p.add("report", nil, false, &shape{attrs: []string{"every"}})
-	inner := func(s *shape) {
-		s.add("range", nil, false, &shape{attrs: []string{"by", "count", "split"}})
-		s.add("apply", nil, false, &shape{attrs: []string{"mode", "changes", "indexes"}})
-		s.add("commit", nil, false, &shape{attrs: []string{"rows", "bytes", "every"}})
+	root := languageBlocks().shape("a spec", func(_, block string) string { return block })
+	p := root.block("pipeline").in
+	for _, s := range []*shape{p.block("table").in, p.block("defaults").in} {
 		for _, k := range kinds {
 			if o := options[k]; o != nil {
 				s.add(k, nil, false, &shape{name: o.name, attrs: o.attrs, blocks: o.blocks})
 			}
 		}
 	}
-	t := p.add("table", []string{"name"}, true, &shape{attrs: append([]string{"tables", "exclude", "expect", "key", "filter"}, tableDefaults...)})
-	inner(t)
-	t.add("column", []string{"name"}, true, &shape{attrs: columnSettings})
-	inner(p.add("defaults", nil, false, &shape{attrs: tableDefaults}))
 	return root
 }

@@ -20,8 +20,8 @@ func (c *compiler) sourceCatalog(e *endpoint, at hcl.Range) *catalog {
 		local := e.def.Source.Local
 		if local == nil {
 			c.diags.Errorf(diag.NoCatalog, at, "Source has no catalog",
-				"%s is planned without connecting, and no file says which tables it has. Name one in its block: catalog = \"catalog/%s.json\".",
-				e.id, e.spec.Name.V)
+				"%s is planned without connecting, and no file says which tables it has. Write catalog = \"catalog/%s.json\" into its block and record it with: penstock catalog pull SPEC %s. A plan with --live asks the database itself, as a run does.",
+				e.id, e.spec.Name.V, e.id)
 			return nil, false
 		}
 		if e.faulty {

@@ -26,6 +26,10 @@ type Options struct {
 	// Catalogs by endpoint id (source.erp) stand for what the spec names: the
 	// live ones, when a run plans.
 	Catalogs map[string]*schema.Catalog
+	// Created says which tables of a target an earlier run of a pipeline made: by
+	// pipeline and source table, the target's name. They are planned as absent, as
+	// they were then, so that a run goes on with the load that it began.
+	Created map[string]map[string]schema.Name
 	// ReadFile reads a catalog file; nil is os.ReadFile.
 	ReadFile func(name string) ([]byte, error)
 }

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,6 +61,38 @@ func TestGoldenPlansOfTheExamples(t *testing.T) {
 	if found < 4 {
 		t.Errorf("got %d examples, want at least 4", found)
 	}
+}
+
+// README shows the plan of its spec, shortened: what goes where, the statement
+// that takes rows, what it takes.
+func TestGoldenReadmeShowsThePlanOfItsSpec(t *testing.T) {
+	page, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile("../examples/quickstart/quickstart.plan.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := bytes.Cut(page, []byte("```text\npipeline quickstart"))
+	_, after, closed := bytes.Cut(rest, []byte("\n```\n"))
+	if !found || !closed {
+		t.Fatal("README has no block of text that begins with: pipeline quickstart")
+	}
+	lines := strings.Split(strings.TrimRight(string(whole), "\n"), "\n")
+	at := func(begin string) int {
+		for i, l := range lines {
+			if strings.HasPrefix(l, begin) {
+				return i
+			}
+		}
+		t.Fatalf("no line of the plan begins with %q", begin)
+		return 0
+	}
+	const gap = "         ..."
+	shown := slices.Concat(lines[:at("    1  prepare")+1], []string{gap}, lines[at("    3  apply"):at("         SELECT state")], []string{gap},
+		lines[at("         INSERT"):at("         UPDATE")], []string{gap}, lines[at("  takes"):])
+	golden(t, "../README.md", slices.Concat(before, []byte("```text\n"+strings.Join(shown, "\n")+"\n```\n"), after))
 }
 
 func planExample(t testing.TB, path string) *plan.Plan {

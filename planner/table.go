@@ -121,11 +121,17 @@ func (t *table) name(target *catalog) bool {
 		t.errorf(diag.BadTargetName, at, text, "Target name can't be used", "%s can't be a table of %s: %s. Write a name that it can have as `to`.", text, t.target.id, err)
 		return false
 	}
+	if home := t.target.def.Target.Home; home != nil && !t.target.faulty && name.Schema == home(t.target.config) {
+		name.Schema = ""
+	}
 	t.out.Target = name
 	if target != nil {
 		switch have := target.find(name.String()); len(have) {
 		case 1:
 			t.dst, t.out.Target = have[0], have[0].Name
+			if t.c.options.Created[t.pipeline.spec.Name.V][t.src.Name.String()] == t.out.Target {
+				t.dst = nil
+			}
 		case 0:
 		default:
 			t.errorf(diag.AmbiguousName, at, text, "Name fits more than one table", "%s fits %s of %s. Write the one that is meant as `to`.",

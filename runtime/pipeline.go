@@ -330,7 +330,11 @@ func (p *pipeline) decide(ctx context.Context, state connectors.State) error {
 		}
 		read = read || task.Action < checkpoint.Complete
 	}
-	if err := p.stillThere(ctx); err != nil {
+	target, err := p.target.Catalog(ctx)
+	if err != nil {
+		return fmt.Errorf("read the catalog of %s: %w", p.plan.Target, err)
+	}
+	if err := p.stillThere(target); err != nil {
 		return err
 	}
 	if !read {
@@ -339,6 +343,9 @@ func (p *pipeline) decide(ctx context.Context, state connectors.State) error {
 	live, err := p.source.Catalog(ctx)
 	if err != nil {
 		return fmt.Errorf("read the catalog of %s: %w", p.plan.Source, err)
+	}
+	if err := p.drift(live, target, state); err != nil {
+		return err
 	}
 	for _, t := range p.work.tables {
 		if t.task.Action < checkpoint.Complete {
@@ -352,21 +359,31 @@ func (p *pipeline) decide(ctx context.Context, state connectors.State) error {
 
 // stillThere makes sure that the target tables which the state tells of exist:
 // what was loaded can have been dropped since.
-func (p *pipeline) stillThere(ctx context.Context) error {
-	known := slices.ContainsFunc(p.work.tables, func(t *table) bool { return t.known() })
-	if !known {
-		return nil
-	}
-	have, err := p.target.Catalog(ctx)
-	if err != nil {
-		return fmt.Errorf("read the catalog of %s: %w", p.plan.Target, err)
-	}
+func (p *pipeline) stillThere(have *schema.Catalog) error {
 	for _, t := range p.work.tables {
 		if t.known() && have.Find(t.load.Table) == nil {
 			return &connectors.Error{Op: "check", Table: t.load.Table.String(), Class: connectors.Schema,
 				Err:  fmt.Errorf("%s has been loaded into it, in part or whole, and it is gone from %s", t.name, p.plan.Target),
 				Hint: fmt.Sprintf("--reload %s makes it anew.", t.name)}
 		}
+	}
+	return nil
+}
+
+// drift compares what the plan uses with both ends as they are: for tables that
+// have rows to read. It also tells which target tables the load makes.
+func (p *pipeline) drift(source, target *schema.Catalog, state connectors.State) error {
+	var found []plan.Difference
+	for _, t := range p.work.tables {
+		if t.task.Action >= checkpoint.Complete {
+			continue
+		}
+		found = append(found, p.plan.Drift(t.plan, source, target)...)
+		have, was := target.Find(t.plan.Target), state.Tables[t.name]
+		t.created = have == nil || have.Name != t.plan.Target || was != nil && was.Created && plan.TargetOf(was.Definition) == t.plan.Target
+	}
+	if found != nil {
+		return &connectors.Error{Op: "pipeline", Table: p.plan.Name, Class: connectors.Schema, Err: &plan.DriftError{Differences: found}, Hint: "Plan it again."}
 	}
 	return nil
 }

@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"penstock/connectors"
+	"penstock/internal/change"
 	"penstock/internal/event"
 	"penstock/internal/ranges"
+	"penstock/internal/schema"
 	"penstock/runtime/checkpoint"
 )
 
@@ -85,7 +87,7 @@ func (p *pipeline) prepare(ctx context.Context, t *table, points map[string]conn
 			p.o.Events.Emit(event.Notice{Pipeline: p.plan.Name, Text: fmt.Sprintf("%s: its unfinished load was read at a point that can't be read again; it is emptied and loaded from a new one (generation %d)", t.name, t.task.Generation)})
 		}
 		err := p.persist(ctx, func() error {
-			return p.target.Begin(ctx, t.load, connectors.Start{Generation: t.task.Generation, Point: point, Chunks: pending, Restart: restart})
+			return p.target.Begin(ctx, t.load, connectors.Start{Generation: t.task.Generation, Point: point, Chunks: pending, Restart: restart, Created: t.created})
 		})
 		if err != nil {
 			return err
@@ -102,13 +104,27 @@ func (p *pipeline) snapshotAt(ctx context.Context, t *table, points map[string]c
 	if s := points[string(at)]; s != nil {
 		return s, nil
 	}
-	s, err := p.source.Snapshot(ctx, connectors.SnapshotOptions{Readers: p.plan.Resources.Readers + 1, At: at})
+	s, err := p.source.Snapshot(ctx, connectors.SnapshotOptions{
+		Readers: p.plan.Resources.Readers + 1, At: at, Tables: p.readAt(at),
+		Told: func(held string) { p.result.Held = append(p.result.Held, held) },
+	})
 	if err != nil {
 		return nil, fmt.Errorf("begin a snapshot of %s: %w", p.plan.Source, err)
 	}
 	points[string(at)] = s
 	p.work.snapshots = append(p.work.snapshots, s)
 	return s, nil
+}
+
+// readAt are the tables that a snapshot at this point is read for.
+func (p *pipeline) readAt(at change.Position) []*schema.Table {
+	var out []*schema.Table
+	for _, t := range p.work.tables {
+		if t.extract.Table != nil && t.task.Point.Compare(at) == 0 {
+			out = append(out, t.extract.Table)
+		}
+	}
+	return out
 }
 
 // cut asks the source for the table's chunks.

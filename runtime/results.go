@@ -41,7 +41,8 @@ type PipelineResult struct {
 	Tables    []*TableResult `json:"tables"`
 	// OneState is false when tables were read at different points of one source.
 	OneState bool        `json:"one_state"`
-	Discards string      `json:"discards,omitempty"` // the file of rows set aside
+	Held     []string    `json:"held_at_source,omitempty"` // what each snapshot kept there while it was read
+	Discards string      `json:"discards,omitempty"`       // the file of rows set aside
 	Idle     IdleSeconds `json:"idle"`
 }
 

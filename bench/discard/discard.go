@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -24,7 +25,7 @@ type Target struct {
 	mu    sync.Mutex
 	epoch int64
 	state connectors.State
-	begun []schema.Name
+	begun []schema.Table
 }
 
 // New returns an empty target.
@@ -66,11 +67,7 @@ var _ connectors.Target = (*Target)(nil)
 func (t *Target) Catalog(context.Context) (*schema.Catalog, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c := &schema.Catalog{Kind: "discard"}
-	for _, l := range t.begun {
-		c.Tables = append(c.Tables, schema.Table{Name: l})
-	}
-	return c, nil
+	return &schema.Catalog{Kind: "discard", Tables: slices.Clone(t.begun)}, nil
 }
 
 // Claim raises the epoch.
@@ -98,12 +95,16 @@ func (t *Target) State(context.Context) (connectors.State, error) {
 func (t *Target) Begin(_ context.Context, l connectors.Load, s connectors.Start) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	st := &connectors.TableState{Generation: s.Generation, Digest: l.Digest, Definition: l.Definition, Point: s.Point}
+	st := &connectors.TableState{Generation: s.Generation, Digest: l.Digest, Definition: l.Definition, Point: s.Point, Created: s.Created}
 	for _, c := range s.Chunks {
 		st.Chunks = append(st.Chunks, connectors.ChunkState{Chunk: c})
 	}
 	t.state.Tables[l.Source] = st
-	t.begun = append(t.begun, l.Table)
+	table := schema.Table{Name: l.Table}
+	for _, c := range l.Columns {
+		table.Columns = append(table.Columns, schema.Column{Name: c.Name, Native: c.Native, Type: c.Type, Nullable: c.Nullable})
+	}
+	t.begun = append(slices.DeleteFunc(t.begun, func(b schema.Table) bool { return b.Name == l.Table }), table)
 	return nil
 }
 

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"penstock/connectors"
-	"penstock/internal/diag"
 	"penstock/internal/secret"
 	"penstock/runtime"
 
@@ -23,6 +21,7 @@ import (
 type app struct {
 	program   string // as it was called, for the commands that it prints
 	registry  *connectors.Registry
+	stdin     io.Reader
 	stdout    io.Writer // results: a plan, JSON
 	stderr    io.Writer // for people: diagnostics, progress, the report
 	screen    io.Writer // stderr itself: bars have to know that it is a terminal
@@ -35,6 +34,7 @@ type app struct {
 	lines sync.Mutex // one JSON line at a time
 
 	json     bool
+	format   string // of validate, plan and show: what standard output gets
 	vars     []string
 	varFiles []string
 }
@@ -66,16 +66,19 @@ func (a *app) execute(ctx context.Context, args []string) int {
 		return exitPipe // whoever read has read enough
 	}
 	var usage *runtime.UsageError
+	var failed *connectors.Error
 	var errno syscall.Errno
 	switch {
 	case errors.As(err, &usage):
-		return a.refuse(root, args, runtime.ExitSpec, err.Error(), "")
+		return a.refuse(root, args, runtime.ExitSpec, "usage", err.Error(), "")
+	case errors.As(err, &failed): // of an endpoint, before anything was done
+		return a.refuse(root, args, runtime.ExitCode(err), connectors.ClassOf(err).String(), err.Error(), "")
 	case errors.As(err, &errno): // a full disk under standard output
-		return a.refuse(root, args, runtime.ExitFailed, err.Error(), "")
+		return a.refuse(root, args, runtime.ExitFailed, connectors.Fatal.String(), err.Error(), "")
 	}
 	// What is left are mistaken commands, flags and arguments.
 	name := commandOf(root, args)
-	return a.refuse(root, args, runtime.ExitSpec, err.Error(), strings.TrimSpace("See: "+a.program+" "+name)+" --help")
+	return a.refuse(root, args, runtime.ExitSpec, "usage", err.Error(), strings.TrimSpace("See: "+a.program+" "+name)+" --help")
 }
 
 // exitPipe is what a shell gives for a program that wrote to nobody.
@@ -83,22 +86,25 @@ const exitPipe = 128 + int(syscall.SIGPIPE)
 
 // refuse ends a command that did nothing with a message and, where it was asked
 // for JSON, its document.
-func (a *app) refuse(root *cobra.Command, args []string, code int, message, see string) int {
+func (a *app) refuse(root *cobra.Command, args []string, code int, class, message, see string) int {
 	fmt.Fprintf(a.stderr, "penstock: %s\n", message)
 	if see != "" {
 		fmt.Fprintln(a.stderr, see)
 	}
 	// A mistaken flag ends parsing before --json may be reached.
-	if !a.json && !slices.Contains(args, "--json") {
+	if f := asked(args); f != "json" {
+		a.refuseIn(f, message)
 		return code
 	}
 	name := commandOf(root, args)
 	if name == "run" {
-		a.writeEvent(time.Now(), runFinished{Results: refused(code, message)})
+		a.writeEvent(time.Now(), runFinished{Results: refused(code, class, message)})
 		return code
 	}
 	// The message is on standard error, should this one fail.
-	_ = a.writeJSON(document{FormatVersion: 1, Command: name, Errored: true, Error: message, Diagnostics: []diag.Record{}})
+	d := newDocument(name)
+	d.Errored, d.Error = true, message
+	_ = a.writeJSON(d)
 	return code
 }
 
@@ -128,7 +134,7 @@ Exit codes:
   0  done
   1  failed; what was done is kept, run it again to go on
   2  spec, plan or command line wrong; nothing was done
-  3  done, with rows set aside
+  3  done, with findings: rows set aside; fmt --check: a file to lay out
   4  the plan no longer fits the spec or the catalog
   5  held or fenced by another run
   6  the source's position is lost, or it is another source
@@ -164,8 +170,8 @@ Exit codes:
 	f.StringArrayVar(&a.vars, "var", nil, "value of a variable, as `name=value`; may be repeated")
 	f.StringArrayVar(&a.varFiles, "var-file", nil, "`file` of variables, HCL or YAML; may be repeated")
 	mustComplete(c.MarkPersistentFlagFilename("var-file", "hcl", "yaml", "yml"))
-	c.AddCommand(a.validateCommand(), a.planCommand(), a.showCommand(), a.runCommand(), a.versionCommand())
-	c.AddCommand(a.explainCommand())
+	c.AddCommand(a.validateCommand(), a.planCommand(), a.showCommand(), a.runCommand(), a.catalogCommand(), a.versionCommand())
+	c.AddCommand(a.explainCommand(), a.fmtCommand(), a.schemaCommand())
 	c.SetUsageTemplate(strings.ReplaceAll(c.UsageTemplate(), "Flags.FlagUsages ", fmt.Sprintf("Flags.FlagUsagesWrapped %d ", reportWidth)))
 	c.InitDefaultCompletionCmd()
 	for _, sub := range c.Commands() {

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -19,7 +16,7 @@ import (
 )
 
 func (a *app) validateCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "validate SPEC",
 		Short: "Check a spec without connecting to anything",
 		Long: `Check a spec (a file, or a folder of them) against the language, its connectors
@@ -34,7 +31,7 @@ What local files hold, SQLite's for one, is read there; nothing is written.`,
 			if err != nil {
 				return err
 			}
-			if err := a.report("validate", c); err != nil {
+			if err := a.report("validate", args[0], "", c); err != nil {
 				return err
 			}
 			if c.plan == nil {
@@ -48,10 +45,12 @@ What local files hold, SQLite's for one, is read there; nothing is written.`,
 			return nil
 		},
 	}
+	a.formatFlag(cmd, specFormats)
+	return cmd
 }
 
 func (a *app) planCommand() *cobra.Command {
-	var out string
+	var out, html string
 	cmd := &cobra.Command{
 		Use:   "plan SPEC",
 		Short: "Show everything a run would do, without a database",
@@ -75,24 +74,29 @@ SQLite's for one, are read, and none is made.
 					return err
 				}
 			}
-			if err := a.report("plan", c); err != nil {
+			next := a.program + " run " + quote(args[0]) + a.repeatFlags(c.spec)
+			if out != "" {
+				next = a.program + " run " + quote(out)
+			}
+			if err := writePage(html, c.plan, args[0], next); err != nil {
+				return err
+			}
+			if err := a.report("plan", args[0], next, c); err != nil {
 				return err
 			}
 			if c.plan == nil {
 				return exitError(runtime.ExitSpec)
 			}
-			if a.json {
+			if a.forMachine() {
 				return nil
-			}
-			next := a.program + " run " + quote(args[0]) + a.repeatFlags(c.spec)
-			if out != "" {
-				next = a.program + " run " + quote(out)
 			}
 			return plan.Text(a.stdout, c.plan, plan.TextOptions{Run: next, Width: a.width})
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", "", "write the plan to `FILE`, named *.json, for penstock run")
 	mustComplete(cmd.MarkFlagFilename("out", "json"))
+	a.formatFlag(cmd, specFormats)
+	htmlFlag(cmd, &html)
 	return cmd
 }
 
@@ -123,62 +127,21 @@ func quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// writePlan writes a plan by rename, so that nobody reads half of one.
+// writePlan writes a plan to the file of --out.
 func writePlan(path string, p *plan.Plan) error {
 	b, err := plan.Marshal(p)
 	if err != nil {
 		return err
 	}
-	dir := filepath.Dir(path)
-	refuse := func(format string, args ...any) error {
-		return &runtime.UsageError{Text: fmt.Sprintf("--out %s: ", path) + fmt.Sprintf(format, args...)}
-	}
 	if !isPlan(path) {
-		return refuse("name it *.json, which is how penstock run knows a plan")
+		return &runtime.UsageError{Text: fmt.Sprintf("--out %s: name it *.json, which is how penstock run knows a plan", path)}
 	}
-	switch info, err := os.Stat(dir); {
-	case errors.Is(err, fs.ErrNotExist):
-		return refuse("there is no folder %s", dir)
-	case err != nil:
-		return refuse("%v", cause(err))
-	case !info.IsDir():
-		return refuse("%s is no folder", dir)
-	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return refuse("it is a folder")
-	}
-	switch info, err := os.Lstat(path); {
-	case err == nil && info.Mode()&fs.ModeSymlink != 0:
-		// The file that it stands for is replaced, and not the link.
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			return writePlan(real, p)
-		}
-	case err == nil && !info.Mode().IsRegular():
-		// A pipe or a device takes the bytes; replacing it would break it.
-		if err := os.WriteFile(path, b, 0); err != nil {
-			return refuse("%v", cause(err))
-		}
-		return nil
-	}
-	tmp, err := os.CreateTemp(dir, ".plan-*")
-	if err != nil {
-		return refuse("%v", cause(err)) // its own name would tell nobody anything
-	}
-	defer os.Remove(tmp.Name()) // gone already after the rename
-	if _, err = tmp.Write(b); err == nil {
-		err = tmp.Chmod(0o644)
-	}
-	if cerr := tmp.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	return err
+	return writeByRename("--out", path, b)
 }
 
 func (a *app) showCommand() *cobra.Command {
-	return &cobra.Command{
+	var html string
+	cmd := &cobra.Command{
 		Use:   "show PLAN",
 		Short: "Show a plan file as text",
 		Long: `Show a plan file, which "penstock plan --out" wrote, as the text that
@@ -195,17 +158,16 @@ func (a *app) showCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.json {
-				b, err := plan.Marshal(p)
-				if err != nil {
-					return err
-				}
-				_, err = a.stdout.Write(b)
+			run := a.program + " run " + quote(args[0])
+			if err := writePage(html, p, args[0], run); err != nil {
 				return err
 			}
-			return plan.Text(a.stdout, p, plan.TextOptions{Run: a.program + " run " + quote(args[0]), Width: a.width})
+			return a.showPlan(args[0], p, run)
 		},
 	}
+	a.formatFlag(cmd, planFormats)
+	htmlFlag(cmd, &html)
+	return cmd
 }
 
 func plural(n int, what string) string { return plural64(int64(n), what) }

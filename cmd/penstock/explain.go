@@ -48,7 +48,7 @@ fragment mended. Without a code, list them all.`,
 			}
 			switch {
 			case a.json:
-				return a.writeJSON(explained{1, "explain", docs})
+				return a.writeJSON(explained{newHead("explain"), docs})
 			case len(args) == 0:
 				for _, d := range docs {
 					if _, err := fmt.Fprintf(a.stdout, "%s  %s\n", d.Code, d.Title); err != nil {
@@ -62,11 +62,10 @@ fragment mended. Without a code, list them all.`,
 	}
 }
 
-// explained is what explain writes with --json.
+// explained is what explain writes.
 type explained struct {
-	FormatVersion int        `json:"format_version"`
-	Command       string     `json:"command"`
-	Codes         []diag.Doc `json:"codes"`
+	head
+	Codes []diag.Doc `json:"codes"` // the one asked for, or all
 }
 
 // explain writes a code for people.

@@ -24,6 +24,7 @@ func penstock() int {
 	a := &app{
 		program:   os.Args[0],
 		registry:  all.Registry(),
+		stdin:     os.Stdin,
 		stdout:    os.Stdout,
 		stderr:    os.Stderr,
 		terminal:  term.IsTerminal(int(os.Stderr.Fd())),

@@ -18,7 +18,6 @@ import (
 	"penstock/internal/event"
 	"penstock/internal/secret"
 	"penstock/lang"
-	"penstock/planner"
 	"penstock/planner/plan"
 	"penstock/runtime"
 
@@ -27,10 +26,15 @@ import (
 
 func (a *app) runCommand() *cobra.Command {
 	var only, reload []string
+	var acceptDrift bool
 	cmd := &cobra.Command{
 		Use:   "run SPEC|PLAN",
 		Short: "Carry out a plan",
 		Long: `Carry out a spec's plan, or a plan file that "penstock plan --out" wrote.
+
+A spec is planned from its databases as they are. Where it names checked-in
+catalogs, a difference in what the plan uses stops the run with exit code 4,
+unless --accept-drift is given; a plan file is compared in the same way.
 
 A run that is cut short, by a signal or a crash, goes on where it stopped when
 it is run again: what is committed stays, each row is there once. A first SIGINT
@@ -45,11 +49,14 @@ asked for: --var or PENSTOCK_VAR_x.`,
 		Args:              one("a SPEC or a PLAN", "penstock run shop.hcl"),
 		ValidArgsFunction: complete("hcl", "yaml", "yml", "json"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, dir, spec, err := a.planToRun(cmd.Context(), args[0])
+			p, dir, spec, err := a.planToRun(cmd.Context(), args[0], only, acceptDrift)
 			if err != nil {
 				return err
 			}
 			again := a.program + " run " + quote(args[0]) + a.repeatFlags(spec)
+			if acceptDrift {
+				again += " --accept-drift"
+			}
 			for _, o := range only { // not --reload: it would begin anew
 				again += " --only " + quote(o)
 			}
@@ -58,22 +65,29 @@ asked for: --var or PENSTOCK_VAR_x.`,
 	}
 	cmd.Flags().StringArrayVar(&only, "only", nil, "run only this `PIPELINE[.TABLE]`, a table always with its pipeline; may be repeated")
 	cmd.Flags().StringArrayVar(&reload, "reload", nil, "empty this `TABLE`, that Penstock loaded, and load it again; may be repeated")
+	cmd.Flags().BoolVar(&acceptDrift, "accept-drift", false, "go on where the database is not what the spec's checked-in catalogs say")
 	return cmd
 }
 
-// planToRun reads the plan of a plan file, or compiles a spec's. dir is the
-// folder that its relative paths are relative to.
-func (a *app) planToRun(ctx context.Context, path string) (*plan.Plan, string, *lang.Spec, error) {
+// planToRun reads the plan of a plan file, or plans a spec from its endpoints as
+// they are. dir is the folder that its relative paths are relative to.
+func (a *app) planToRun(ctx context.Context, path string, only []string, acceptDrift bool) (*plan.Plan, string, *lang.Spec, error) {
 	if isPlan(path) {
+		if acceptDrift {
+			return nil, "", nil, &runtime.UsageError{Text: fmt.Sprintf("--accept-drift is for specs: %s says what is loaded, and a run does that or nothing; plan again", path)}
+		}
 		p, err := readPlan(path)
 		if err == nil {
 			err = a.fitVariables(path, p)
 		}
 		return p, filepath.Dir(path), nil, err
 	}
-	c, err := a.compile(ctx, path, planner.Options{})
+	c, err := a.compileLive(ctx, path, only)
 	if err != nil {
 		return nil, "", nil, err
+	}
+	if c.drift != nil && !acceptDrift {
+		return nil, "", nil, a.stale(path, c)
 	}
 	// Standard output has the run's events alone.
 	if err := diag.WriteWithin(a.stderr, c.diag, c.spec.Files, a.color, a.columns()); err != nil {
@@ -82,11 +96,14 @@ func (a *app) planToRun(ctx context.Context, path string) (*plan.Plan, string, *
 	if c.plan == nil {
 		if a.json {
 			a.writeEvent(time.Now(), runFinished{
-				Results:     refused(runtime.ExitSpec, fmt.Sprintf("%s has errors; nothing was done", path)),
+				Results:     refused(runtime.ExitSpec, "usage", fmt.Sprintf("%s has errors; nothing was done", path)),
 				Diagnostics: c.diag.Records(c.spec.Files),
 			})
 		}
 		return nil, "", nil, exitError(runtime.ExitSpec)
+	}
+	if c.drift != nil {
+		fmt.Fprintf(a.stderr, "going on although the checked-in catalogs say otherwise:\n%s", driftLines(c.drift))
 	}
 	return c.plan, c.spec.Dir, c.spec, nil
 }
@@ -157,6 +174,7 @@ func (a *app) run(ctx context.Context, p *plan.Plan, dir string, spec *lang.Spec
 		sinks.Emit(event.Notice{Text: "stopping: what is read whole is committed, then this run ends; a second signal ends it at once"})
 		close(drain)
 	}, cancel)
+	a.writeStarted(p)
 	res := runtime.Run(ctx, p, runtime.Options{
 		Registry: a.registry, Events: sinks, Only: only, Reload: reload, Dir: dir,
 		Secrets: a.secrets(dir, spec), Log: slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), Drain: drain,
@@ -249,10 +267,10 @@ type runFinished struct {
 func (runFinished) Name() string { return "run_finished" }
 
 // refused is the result of a run that never began.
-func refused(exit int, message string) *runtime.Results {
+func refused(exit int, class, message string) *runtime.Results {
 	now := time.Now().UTC()
 	return &runtime.Results{FormatVersion: runtime.ResultsVersion, Started: now, Ended: now, Exit: exit,
-		Error: &runtime.ErrorResult{Class: "usage", Message: secret.Scrub(message)}, Pipelines: []*runtime.PipelineResult{}}
+		Error: &runtime.ErrorResult{Class: class, Message: secret.Scrub(message)}, Pipelines: []*runtime.PipelineResult{}}
 }
 
 // writeEvent writes an event as a JSON line to standard output.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"penstock/internal/diag"
@@ -27,9 +28,19 @@ type compiled struct {
 	diag diag.List
 }
 
-// compile reads and plans a spec, offline. It is the one way from a file to a
-// plan: every command gives the same findings.
+// compile reads and plans a spec, offline. load and plan are the one way from a
+// file to a plan: every command gives the same findings.
 func (a *app) compile(ctx context.Context, path string, o planner.Options) (*compiled, error) {
+	c, err := a.load(path)
+	if err != nil {
+		return nil, err
+	}
+	a.plan(ctx, c, o)
+	return c, nil
+}
+
+// load reads a spec. What the language finds is in the diagnostics.
+func (a *app) load(path string) (*compiled, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, noSuchFile(path, err)
 	}
@@ -44,15 +55,19 @@ func (a *app) compile(ctx context.Context, path string, o planner.Options) (*com
 	c.spec, c.diag = lang.Load(path, lang.Options{
 		Vars: vars, VarFiles: a.varFiles, LookupEnv: a.lookupEnv, Connectors: planner.Connectors(a.registry),
 	})
-	// What the language refused is planned as far as it goes, so that one run
-	// tells all that is wrong.
+	return c, nil
+}
+
+// plan adds the plan to a spec that was loaded, and what the planner finds.
+// What the language refused is planned as far as it goes, so that one run tells
+// all that is wrong.
+func (a *app) plan(ctx context.Context, c *compiled, o planner.Options) {
 	var found diag.List
 	c.plan, found = planner.Compile(ctx, c.spec, a.registry, o)
-	c.diag = append(c.diag, found.Apart(c.diag)...).Sorted()
+	c.diag = append(slices.Clone(c.diag), found.Apart(c.diag)...).Sorted()
 	if c.diag.HasErrors() {
 		c.plan = nil
 	}
-	return c, nil
 }
 
 func noSuchFile(path string, err error) error {
@@ -69,24 +84,6 @@ func cause(err error) error {
 		return p.Err
 	}
 	return err
-}
-
-// document is what --json writes for commands that compile.
-type document struct {
-	FormatVersion int           `json:"format_version"`
-	Command       string        `json:"command"`
-	Errored       bool          `json:"errored"`
-	Error         string        `json:"error,omitempty"` // what no diagnostic says: a mistaken command line, a missing file
-	Diagnostics   []diag.Record `json:"diagnostics"`
-	Plan          *plan.Plan    `json:"plan,omitempty"`
-}
-
-// report writes the diagnostics, and the document when --json asks for it.
-func (a *app) report(command string, c *compiled) error {
-	if !a.json {
-		return diag.WriteWithin(a.stderr, c.diag, c.spec.Files, a.color, a.columns())
-	}
-	return a.writeJSON(document{FormatVersion: 1, Command: command, Errored: c.diag.HasErrors(), Diagnostics: c.diag.Records(c.spec.Files), Plan: c.plan})
 }
 
 func (a *app) writeJSON(v any) error {

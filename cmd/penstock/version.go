@@ -23,16 +23,19 @@ func (a *app) versionCommand() *cobra.Command {
 	}
 }
 
+// versionDocument is what version writes.
+type versionDocument struct {
+	head
+	Version    string   `json:"version"`
+	Go         string   `json:"go"`                  // the version of Go that built it
+	PlanFormat int      `json:"plan_format_version"` // of the plans that it writes and runs
+	Connectors []string `json:"connectors"`          // their kinds
+}
+
 func (a *app) printVersion() error {
 	v, kinds := buildVersion(), a.registry.Kinds()
 	if a.json {
-		return a.writeJSON(struct {
-			FormatVersion int      `json:"format_version"`
-			Version       string   `json:"version"`
-			Go            string   `json:"go"`
-			PlanFormat    int      `json:"plan_format_version"`
-			Connectors    []string `json:"connectors"`
-		}{1, v, goVersion(), plan.FormatVersion, kinds})
+		return a.writeJSON(versionDocument{newHead("version"), v, goVersion(), plan.FormatVersion, kinds})
 	}
 	_, err := fmt.Fprintf(a.stdout, "penstock %s (%s)\nplan format %d\nconnectors: %s\n", v, goVersion(), plan.FormatVersion, strings.Join(kinds, ", "))
 	return err

@@ -135,8 +135,8 @@ func TestDefinitionsAreWhole(t *testing.T) {
 		}
 		if s := d.Source; s != nil {
 			splits := s.Splits(&schema.Table{View: true})
-			if len(splits) == 0 || splits[len(splits)-1] != connectors.SplitNone {
-				t.Errorf("%s: a view is split by %q, want none at the end", kind, splits)
+			if !slices.Contains(splits, connectors.SplitNone) {
+				t.Errorf("%s: a view is split by %q, want none among them", kind, splits)
 			}
 			survivesJSON(t, kind+" source", s.Config())
 		}

@@ -35,7 +35,7 @@ func pendingChunks(t *testing.T, h TargetHarness) {
 	if st == nil {
 		t.Fatal("the table is not in the state under its source name")
 	}
-	want := &connectors.TableState{Generation: 1, Digest: l.Digest, Definition: l.Definition, Point: start(0).Point, UpdatedAt: st.UpdatedAt}
+	want := &connectors.TableState{Generation: 1, Digest: l.Digest, Definition: l.Definition, Point: start(0).Point, Created: true, UpdatedAt: st.UpdatedAt}
 	for _, k := range chunks(5) {
 		want.Chunks = append(want.Chunks, connectors.ChunkState{Chunk: k})
 	}

@@ -172,7 +172,7 @@ func chunks(n int) []ranges.Chunk {
 }
 
 func start(n int) connectors.Start {
-	return connectors.Start{Generation: 1, Point: change.Position{0, 1, 255}, Chunks: chunks(n)}
+	return connectors.Start{Generation: 1, Point: change.Position{0, 1, 255}, Chunks: chunks(n), Created: true}
 }
 
 func mark(l connectors.Load, chunk int) connectors.Marker {

@@ -88,7 +88,7 @@ func (t *target) begin(l connectors.Load, s connectors.Start) error {
 	}
 	failpoint.Hit("begin.described")
 	st := &tableState{Name: l.Source, Table: l.Table.Name, Load: d.Loads, Generation: s.Generation, Digest: l.Digest, Definition: l.Definition,
-		Point: s.Point, UpdatedAt: now(), Remove: gone, Chunks: s.Chunks, done: map[int]doneChunk{}}
+		Point: s.Point, Created: s.Created, UpdatedAt: now(), Remove: gone, Chunks: s.Chunks, done: map[int]doneChunk{}}
 	if err := writeJSON(t.statePath(l.Source), st); err != nil {
 		return err
 	}

@@ -57,6 +57,7 @@ type tableState struct {
 	Definition string          `json:"definition"`
 	Point      change.Position `json:"point"`
 	Loaded     bool            `json:"loaded"`
+	Created    bool            `json:"created,omitempty"`
 	UpdatedAt  string          `json:"updated_at"`
 	Remove     []string        `json:"remove,omitempty"` // files to be removed before anything else
 	Chunks     []ranges.Chunk  `json:"chunks"`
@@ -165,7 +166,7 @@ func (t *target) State(context.Context) (connectors.State, error) {
 		return st, at("read the state of", t.env.Pipeline, err)
 	}
 	for _, s := range all {
-		ts := &connectors.TableState{Generation: s.Generation, Digest: s.Digest, Definition: s.Definition, Point: s.Point, Loaded: s.Loaded, UpdatedAt: s.UpdatedAt}
+		ts := &connectors.TableState{Generation: s.Generation, Digest: s.Digest, Definition: s.Definition, Point: s.Point, Loaded: s.Loaded, Created: s.Created, UpdatedAt: s.UpdatedAt}
 		for _, c := range s.Chunks {
 			d, done := s.done[c.ID]
 			ts.Chunks = append(ts.Chunks, connectors.ChunkState{Chunk: c, Done: done, Rows: d.Rows, BadRows: d.BadRows})

@@ -52,9 +52,10 @@ func (w *arrays) write(ctx context.Context, c *pgconn.PgConn, b *batch.Batch, se
 func (w *arrays) flush(context.Context, *pgconn.PgConn) error { return nil }
 func (w *arrays) reset()                                      {}
 
-// element is the type of a column's array: text where there is no binary form.
+// element is the type of a column's array: text where there is no binary form,
+// or no number by which the server would know it.
 func (w wire) element() wire {
-	if w.form == formNone {
+	if w.form == formNone || w.oid == 0 {
 		return wire{name: "text", oid: 25}
 	}
 	return w

@@ -24,7 +24,7 @@ func (t *target) Begin(ctx context.Context, l connectors.Load, s connectors.Star
 			if err != nil {
 				return err
 			}
-			if _, err := exec(ctx, c, upsertTable, t.env.Pipeline, l.Source, s.Generation, l.Digest, l.Definition, s.Point.String(), had); err != nil {
+			if _, err := exec(ctx, c, upsertTable, t.env.Pipeline, l.Source, s.Generation, l.Digest, l.Definition, s.Point.String(), had, s.Created); err != nil {
 				return err
 			}
 			return storeChunks(ctx, c, t.env.Pipeline, l.Source, t.epoch.Load(), s)
@@ -135,8 +135,8 @@ func (t *target) emptyForRestart(ctx context.Context, c *pgconn.PgConn, l connec
 	return true, nil
 }
 
-const selectColumns = `SELECT a.attname, format_type(a.atttypid, a.atttypmod), a.attgenerated <> ''
-FROM pg_attribute a WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped`
+const selectColumns = `SELECT a.attname, ` + typeName + `, a.attgenerated <> ''
+FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped`
 
 // checkColumns makes sure that the table has the plan's columns, of the plan's
 // types: binary values of another width would be refused at best.

@@ -14,23 +14,39 @@ import (
 const (
 	ofUsers = `c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_(toast|temp)'`
 
-	catalogTables = `SELECT c.oid, n.nspname, c.relname, c.relkind, c.reltuples::bigint, c.relpages::bigint * current_setting('block_size')::bigint,
+	// What a source shows: the rows of a partition come with its table.
+	sourceTables = ofUsers + ` AND NOT c.relispartition`
+	targetTables = ofUsers
+
+	catalogTables = `SELECT c.oid, n.nspname, c.relname, c.relkind, ` + ofLeaves + `,
   coalesce(to_char(greatest(s.last_analyze, s.last_autoanalyze) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'), '')
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_stat_all_tables s ON s.relid = c.oid
-WHERE ` + ofUsers + ` ORDER BY n.nspname, c.relname`
+WHERE %s ORDER BY n.nspname, c.relname`
 
-	// A domain is told by its base type, which its values travel as.
-	catalogColumns = `SELECT c.oid, a.attname,
-  CASE t.typtype WHEN 'd' THEN format_type(t.typbasetype, CASE WHEN t.typtypmod >= 0 THEN t.typtypmod ELSE a.atttypmod END) ELSE format_type(a.atttypid, a.atttypmod) END,
+	// The rows and pages of a partitioned table are those of its partitions.
+	ofLeaves = `CASE c.relkind WHEN 'p' THEN (SELECT coalesce(CASE WHEN min(l.reltuples) < 0 THEN -1 ELSE sum(l.reltuples) END, 0)::bigint FROM pg_partition_tree(c.oid) p JOIN pg_class l ON l.oid = p.relid WHERE p.isleaf) ELSE c.reltuples::bigint END,
+  CASE c.relkind WHEN 'p' THEN (SELECT coalesce(sum(l.relpages), 0)::bigint FROM pg_partition_tree(c.oid) p JOIN pg_class l ON l.oid = p.relid WHERE p.isleaf) ELSE c.relpages::bigint END * current_setting('block_size')::bigint`
+
+	// A type as format_type writes it, for columns a of type t. A domain is told
+	// by its base type, which its values travel as; of a type that is not built in
+	// the word before its name says what it is, which the name alone does not.
+	typeName = `(WITH RECURSIVE b(oid, typmod) AS (SELECT t.oid, a.atttypmod UNION ALL
+    SELECT d.typbasetype, CASE WHEN d.typtypmod >= 0 THEN d.typtypmod ELSE b.typmod END FROM b JOIN pg_type d ON d.oid = b.oid AND d.typtype = 'd')
+  SELECT CASE WHEN y.typtype = 'e' THEN 'enum ' WHEN y.typtype = 'c' THEN 'composite ' WHEN y.typnamespace = 'pg_catalog'::regnamespace OR y.typcategory = 'A' THEN ''
+    WHEN y.typtype IN ('r', 'm') THEN 'range ' ELSE 'type ' END || format_type(b.oid, b.typmod)
+  FROM b JOIN pg_type y ON y.oid = b.oid WHERE y.typtype <> 'd')`
+
+	catalogColumns = `SELECT c.oid, a.attname, ` + typeName + `,
   a.attnotnull OR t.typnotnull, coalesce(pg_get_expr(d.adbin, d.adrelid), ''), a.attidentity <> '' OR a.attgenerated = '' AND pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%', a.attgenerated <> '', coalesce(col_description(c.oid, a.attnum), '')
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
-WHERE ` + ofUsers + ` ORDER BY c.oid, a.attnum`
+WHERE %s ORDER BY c.oid, a.attnum`
 )
 
 // readCatalog reads the tables of users in one transaction. Those of the
-// schema that names without one mean have none here either.
-func readCatalog(ctx context.Context, c *pgconn.PgConn, own string) (*schema.Catalog, error) {
+// schema that names without one mean have none here either. which is a condition
+// on them.
+func readCatalog(ctx context.Context, c *pgconn.PgConn, own, which string) (*schema.Catalog, error) {
 	if _, err := run(ctx, c, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"); err != nil {
 		return nil, err
 	}
@@ -40,11 +56,11 @@ func readCatalog(ctx context.Context, c *pgconn.PgConn, own string) (*schema.Cat
 		sql  string
 		each func([][]byte) error
 	}{{catalogTables, r.table}, {catalogColumns, r.column}} {
-		if _, err := query(ctx, c, q.sql, q.each); err != nil {
+		if _, err := query(ctx, c, strings.Replace(q.sql, "%s", which, 1), q.each); err != nil {
 			return nil, err
 		}
 	}
-	if err := r.objects(ctx, c); err != nil {
+	if err := r.objects(ctx, c, which); err != nil {
 		return nil, err
 	}
 	return &schema.Catalog{Kind: Kind, Tables: r.tables}, nil
@@ -53,6 +69,7 @@ func readCatalog(ctx context.Context, c *pgconn.PgConn, own string) (*schema.Cat
 // reading is a catalog on its way.
 type reading struct {
 	own    string
+	target bool // of a target: with what a load may put off, and what the journal holds
 	tables []schema.Table
 	at     map[string]int // by oid
 }

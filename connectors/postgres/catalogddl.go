@@ -12,14 +12,16 @@ import (
 
 // objects reads indexes and constraints, and shows what the journal holds as if
 // it were there: what a load has dropped for a while is no change of the tablo.
-func (r *reading) objects(ctx context.Context, c *pgconn.PgConn) error {
-	by, err := readObjects(ctx, c, r.own, ofUsers)
+func (r *reading) objects(ctx context.Context, c *pgconn.PgConn, which string) error {
+	by, err := readObjects(ctx, c, r.own, which)
 	if err != nil {
 		return err
 	}
-	j, err := r.journal(ctx, c)
-	if err != nil {
-		return err
+	var j shown
+	if r.target = which == targetTables; r.target {
+		if j, err = r.journal(ctx, c); err != nil {
+			return err
+		}
 	}
 	for oid, i := range r.at {
 		t, list := &r.tables[i], by[oid]
@@ -126,7 +128,9 @@ func (r *reading) show(t *schema.Table, full schema.Name, o object) {
 	for i := range o.Needs {
 		o.Needs[i] = short(o.Needs[i], r.own)
 	}
-	t.Objects = append(t.Objects, o.Object)
+	if r.target {
+		t.Objects = append(t.Objects, o.Object)
+	}
 	if o.Table != full {
 		return // of a partition
 	}

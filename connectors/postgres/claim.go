@@ -87,7 +87,7 @@ func (t *target) hold(ctx context.Context) error {
 	if err := t.own(ctx); err != nil {
 		return err
 	}
-	t.pulse = t.beat()
+	t.pulse = beat(t.speak)
 	return nil
 }
 

@@ -33,6 +33,8 @@ const (
 	roleControl = "control"
 	roleLoad    = "load"
 	roleFinish  = "finish"
+	roleSource  = "source"
+	roleRead    = "read"
 )
 
 // maxSession is how long an application_name may be: the server cuts it where
@@ -64,6 +66,8 @@ func newServer(c Connection, env connectors.Env) (*server, error) {
 		"tcp_user_timeout":                    "60s", // a client that is gone from the network
 		// Compiling a batch's statement costs more than running it.
 		"jit": "off",
+		// How values are written and read that travel as text.
+		"extra_float_digits": "3", "bytea_output": "hex", "lc_monetary": "C", "xmloption": "content", "standard_conforming_strings": "on",
 	}}
 	if !c.Password.IsZero() {
 		v, err := env.Secrets.Resolve(c.Password)

@@ -74,7 +74,7 @@ func createTable(t connectors.Load) string {
 		if i > 0 {
 			b.WriteString(",\n")
 		}
-		fmt.Fprintf(&b, "  %s %s", quote(c.Name), c.Native)
+		fmt.Fprintf(&b, "  %s %s", quote(c.Name), typeSQL(c.Native))
 		if !c.Nullable || key[c.Name] {
 			b.WriteString(" NOT NULL")
 		}
@@ -145,7 +145,7 @@ func insertArrays(into string, columns []connectors.TargetColumn) string {
 		w, name := wireOf(c.Native), fmt.Sprintf("c%d", i+1)
 		params = append(params, fmt.Sprintf("$%d::%s[]", i+1, w.element().name))
 		as = append(as, name)
-		if w.form == formNone {
+		if w.element().oid != w.oid {
 			name += "::" + w.name
 		}
 		out = append(out, name)

@@ -378,8 +378,8 @@ INSERT INTO t (c, u) VALUES (1, 'a'); ANALYZE t`)
 		t.Log(got)
 	}
 	tab := cat.Find(schema.Name{Name: "t"})
-	if c := tab.Column("m"); c == nil || c.Problem == "" {
-		t.Errorf("an enum: %+v, want a problem", c)
+	if c := tab.Column("m"); c == nil || c.Native != "enum mood" || c.Problem != "" {
+		t.Errorf("an enum: %+v, want enum mood", c)
 	}
 	if c := tab.Column("c"); c.Nullable {
 		t.Errorf("a domain that is NOT NULL: %+v", c)

@@ -26,6 +26,7 @@ type Connection struct {
 // SourceConfig is a postgres source block.
 type SourceConfig struct {
 	Connection
+	Schema      string `spec:"schema" default:"public" json:"schema" doc:"Where tables without a schema in their name are."`
 	Slot        string `spec:"slot" json:"slot,omitempty" doc:"Replication slot; by default penstock_ and the pipeline's name."`
 	Publication string `spec:"publication" json:"publication,omitempty" doc:"Publication; by default penstock_ and the pipeline's name, made for its tables."`
 }
@@ -49,6 +50,9 @@ func Definition() *connectors.Definition {
 			// An exported snapshot ends with the session that holds it.
 			Capabilities: connectors.SourceCapabilities{CDC: true},
 			Splits:       splits,
+			Place:        func(config any, _ connectors.Env) string { return placeOf(config.(*SourceConfig).Connection) },
+			Explain:      sourceExplainer{},
+			Open:         openSource,
 		},
 		Target: &connectors.TargetDef{
 			Config: func() any { return &TargetConfig{} },
@@ -65,6 +69,8 @@ func Definition() *connectors.Definition {
 			},
 			SplitName: splitName,
 			Objects:   objectsOf,
+			Home:      func(config any) string { return config.(*TargetConfig).Schema },
+			Place:     func(config any, _ connectors.Env) string { return placeOf(config.(*TargetConfig).Connection) },
 			Explain:   explainer{},
 			Open:      openTarget,
 		},
@@ -118,15 +124,3 @@ const (
 	storagePartitioned = "partitioned" // a parent: its rows lie in its partitions, whose ctids repeat
 	storageForeign     = "foreign"     // rows of another server
 )
-
-// splits: blocks of a heap are read once each and need no key.
-func splits(t *schema.Table) []connectors.SplitKind {
-	var out []connectors.SplitKind
-	if !t.View && (t.Storage == storageHeap || t.Storage == "") {
-		out = append(out, connectors.SplitBlocks)
-	}
-	if t.DefaultKey() != nil && t.Storage != storageForeign {
-		out = append(out, connectors.SplitKey)
-	}
-	return append(out, connectors.SplitNone)
-}

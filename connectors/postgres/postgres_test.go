@@ -47,6 +47,10 @@ func TestParse(t *testing.T) {
 		{"inet", schema.Of(schema.Text)},
 		{"uuid", schema.Of(schema.UUID)},
 		{"jsonb", schema.Of(schema.JSON)},
+		{"money", schema.Of(schema.Text)},
+		{`enum shop."Mood"`, schema.Of(schema.Text)},
+		{"composite addr", schema.Of(schema.Text)},
+		{`"Mood"[]`, schema.Of(schema.Text)},
 	}
 	for _, c := range tests {
 		if got, err := (types{}).Parse(c.native); err != nil || got != c.want {
@@ -57,8 +61,8 @@ func TestParse(t *testing.T) {
 
 func TestParseSaysWhatToDoInstead(t *testing.T) {
 	tests := []struct{ native, want string }{
-		{"money", "use numeric"},
-		{"mood", "cast an enum"},
+		{"mood", `an enum as "enum name"`},
+		{"enum ", "no built-in type"},
 		{"numeric(2000)", "precision must be 1 to 1000"},
 		{"timestamp(7)", "must be 0 to 6"},
 		{"integer(5)", "takes nothing in brackets"},
@@ -136,8 +140,9 @@ func TestSplits(t *testing.T) {
 	}{
 		{"heap", schema.Table{Storage: "heap", PrimaryKey: key}, "blocks key none"},
 		{"heap without a key", schema.Table{}, "blocks none"},
-		{"partitioned", schema.Table{Storage: "partitioned", PrimaryKey: key}, "key none"},
-		{"view", schema.Table{View: true}, "none"},
+		{"partitioned", schema.Table{Storage: "partitioned", PrimaryKey: key}, "blocks key none"},
+		{"view", schema.Table{View: true}, "none key"},
+		{"materialized view", schema.Table{View: true, Storage: "heap"}, "blocks none"},
 		{"foreign", schema.Table{Storage: "foreign", PrimaryKey: key}, "none"},
 	}
 	for _, c := range tests {

@@ -23,7 +23,8 @@ var stateTables = []string{
   backend_start bigint NOT NULL,
   claimed_at timestamptz NOT NULL
 )`,
-	// had_rows: rows were there before the first generation, which a restart must not take.
+	// had_rows: rows were there before the first generation, which a restart must
+	// not take. created: the load made the table.
 	`CREATE TABLE IF NOT EXISTS penstock_table (
   pipeline text,
   name text,
@@ -33,6 +34,7 @@ var stateTables = []string{
   point text NOT NULL,
   state text NOT NULL,
   had_rows boolean NOT NULL,
+  created boolean NOT NULL,
   updated_at timestamptz NOT NULL,
   PRIMARY KEY (pipeline, name)
 )`,
@@ -91,9 +93,9 @@ const (
 SELECT $1, $2, $3, id, range, coalesce(part, 0), coalesce(parts, 0), lo, hi, coalesce(rows, 0), $4, 'pending', 0, 0, clock_timestamp()
 FROM json_to_recordset($5) AS c(id integer, range integer, part integer, parts integer, lo json, hi json, rows bigint)`
 	deleteChunks = "DELETE FROM penstock_chunk WHERE pipeline = $1 AND name = $2"
-	upsertTable  = `INSERT INTO penstock_table (pipeline, name, generation, digest, definition, point, state, had_rows, updated_at) VALUES ($1, $2, $3, $4, $5, $6, 'loading', $7, clock_timestamp())
-ON CONFLICT (pipeline, name) DO UPDATE SET generation = excluded.generation, digest = excluded.digest, definition = excluded.definition, point = excluded.point, state = excluded.state, had_rows = excluded.had_rows, updated_at = excluded.updated_at`
-	selectTables = `SELECT name, generation, digest, definition, point, state, to_char(updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') FROM penstock_table WHERE pipeline = $1`
+	upsertTable  = `INSERT INTO penstock_table (pipeline, name, generation, digest, definition, point, state, had_rows, created, updated_at) VALUES ($1, $2, $3, $4, $5, $6, 'loading', $7, $8, clock_timestamp())
+ON CONFLICT (pipeline, name) DO UPDATE SET generation = excluded.generation, digest = excluded.digest, definition = excluded.definition, point = excluded.point, state = excluded.state, had_rows = excluded.had_rows, created = excluded.created, updated_at = excluded.updated_at`
+	selectTables = `SELECT name, generation, digest, definition, point, state, to_char(updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), created FROM penstock_table WHERE pipeline = $1`
 	selectChunks = "SELECT name, generation, chunk, range, part, parts, lo, hi, estimate, state, rows, bad_rows FROM penstock_chunk WHERE pipeline = $1 ORDER BY name, chunk"
 )
 
@@ -142,7 +144,7 @@ func (t *target) State(ctx context.Context) (connectors.State, error) {
 
 func readTables(ctx context.Context, c *pgconn.PgConn, pipeline string, st connectors.State) error {
 	_, err := query(ctx, c, selectTables, func(r [][]byte) error {
-		ts := &connectors.TableState{Generation: int(number(r[1])), Digest: string(r[2]), Definition: string(r[3]), Loaded: string(r[5]) == "loaded", UpdatedAt: string(r[6])}
+		ts := &connectors.TableState{Generation: int(number(r[1])), Digest: string(r[2]), Definition: string(r[3]), Loaded: string(r[5]) == "loaded", UpdatedAt: string(r[6]), Created: isTrue(r[7])}
 		if len(r[4]) > 0 {
 			if err := ts.Point.UnmarshalText(r[4]); err != nil {
 				return spoilt(err)

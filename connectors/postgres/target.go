@@ -130,7 +130,7 @@ func (t *target) claimed(ctx context.Context, f func(c *pgconn.PgConn) error) er
 // Catalog reads the tables of the database.
 func (t *target) Catalog(ctx context.Context) (cat *schema.Catalog, err error) {
 	err = t.control(ctx, func(c *pgconn.PgConn) error {
-		cat, err = readCatalog(ctx, c, t.config.Schema)
+		cat, err = readCatalog(ctx, c, t.config.Schema, targetTables)
 		return err
 	})
 	return cat, t.server.at("read the catalog of", err)
@@ -162,7 +162,7 @@ func (t *target) Close() error {
 	return nil
 }
 
-// pulse is the goroutine by which an idle owner speaks.
+// pulse is the goroutine by which an idle session speaks.
 type pulse struct {
 	quit, done chan struct{}
 	once       sync.Once
@@ -171,7 +171,7 @@ type pulse struct {
 // pulseEvery is a sixth of the time after which the server ends a silent session.
 const pulseEvery = 5 * time.Second
 
-func (t *target) beat() *pulse {
+func beat(speak func()) *pulse {
 	p := &pulse{quit: make(chan struct{}), done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
@@ -182,7 +182,7 @@ func (t *target) beat() *pulse {
 			case <-p.quit:
 				return
 			case <-tick.C:
-				t.speak()
+				speak()
 			}
 		}
 	}()

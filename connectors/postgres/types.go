@@ -33,21 +33,39 @@ var simple = map[string]schema.Type{
 // reads them.
 var written = map[string]bool{
 	"xml": true, "bit": true, "bit varying": true, "varbit": true, "inet": true, "cidr": true, "macaddr": true, "macaddr8": true,
+	"xid": true, "xid8": true, "cid": true, "tid": true, "pg_snapshot": true, "txid_snapshot": true, "int2vector": true, "oidvector": true, "aclitem": true, "refcursor": true, "money": true,
+	"regclass": true, "regcollation": true, "regconfig": true, "regdictionary": true, "regnamespace": true, "regoper": true, "regoperator": true, "regproc": true, "regprocedure": true, "regrole": true, "regtype": true,
 	"interval": true, "time with time zone": true, "timetz": true, "tsvector": true, "tsquery": true, "pg_lsn": true, "jsonpath": true, "ltree": true,
 	"point": true, "line": true, "lseg": true, "box": true, "path": true, "polygon": true, "circle": true, "hstore": true,
 	"int4range": true, "int8range": true, "numrange": true, "tsrange": true, "tstzrange": true, "daterange": true,
 	"int4multirange": true, "int8multirange": true, "nummultirange": true, "tsmultirange": true, "tstzmultirange": true, "datemultirange": true,
 }
 
+// kinds are the words that a catalog puts before the name of a type that is not
+// built in: all values of it travel as text.
+var kinds = []string{"enum ", "composite ", "range ", "type "}
+
+// named takes the word for what it is off a type that is not built in. name is
+// as SQL writes it.
+func named(native string) (kind, name string, ok bool) {
+	for _, k := range kinds {
+		if name, ok := strings.CutPrefix(native, k); ok && strings.TrimSpace(name) != "" {
+			return k, strings.TrimSpace(name), true
+		}
+	}
+	return "", native, false
+}
+
 // Parse reads a type. An array travels as its text, {1,2}.
 func (types) Parse(native string) (schema.Type, error) {
+	if _, _, ok := named(native); ok {
+		return schema.Of(schema.Text), nil
+	}
 	n, err := connectors.SplitType(native)
 	if err != nil {
 		return schema.Type{}, err
 	}
-	if n.Word != `"char"` {
-		n.Word = strings.TrimPrefix(strings.ToLower(n.Word), "pg_catalog.")
-	}
+	n.Word = plain(n.Word)
 	if strings.HasSuffix(n.Word, "]") {
 		return schema.Of(schema.Text), nil
 	}
@@ -78,8 +96,6 @@ func (types) Parse(native string) (schema.Type, error) {
 	case "timestamptz", "timestamp with time zone":
 		digits, err := n.Int(6, 0, 6)
 		return schema.Type{Kind: schema.TimestampTZ, Precision: digits}, err
-	case "money":
-		return schema.Type{}, fmt.Errorf("money has as many digits after the point as lc_monetary of the server says: use numeric, or leave the column out")
 	}
 	if word, _, _ := strings.Cut(n.Word, " "); written[n.Word] || word == "interval" { // interval day to second
 		return schema.Of(schema.Text), nil
@@ -90,7 +106,16 @@ func (types) Parse(native string) (schema.Type, error) {
 		}
 		return t, nil
 	}
-	return schema.Type{}, fmt.Errorf("%s is no built-in type of PostgreSQL: a domain is recorded by its base type; cast an enum or a composite to text in a view, or leave the column out", native)
+	return schema.Type{}, fmt.Errorf("%s is no built-in type of PostgreSQL: a domain is recorded by its base type, an enum as \"enum name\", any other as \"type name\"", native)
+}
+
+// plain is a type's word in lower case and without the schema of built-in types.
+// What is in quotes stands as it is.
+func plain(word string) string {
+	if strings.Contains(word, `"`) {
+		return word
+	}
+	return strings.TrimPrefix(strings.ToLower(word), "pg_catalog.")
 }
 
 // maxLength is the longest declared character type.

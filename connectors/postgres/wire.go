@@ -32,7 +32,7 @@ const (
 type wire struct {
 	name string // the server's own word, quoted where it has to be: int4, "char"
 	form form
-	oid  uint32 // of the type, where it is built in
+	oid  uint32 // of the type; 0: arrays of it are sent as arrays of text
 }
 
 var wires = map[string]wire{
@@ -64,14 +64,17 @@ var wires = map[string]wire{
 // the server applies them when it stores a value, and a cast to them would cut
 // texts without an error.
 func wireOf(native string) wire {
+	if kind, name, ok := named(native); ok {
+		if kind == "enum " { // its binary form is its text
+			return wire{name: name, form: formBytes}
+		}
+		return wire{name: name}
+	}
 	n, err := connectors.SplitType(native)
 	if err != nil {
 		return wire{name: native}
 	}
-	word := n.Word
-	if word != `"char"` {
-		word = strings.TrimPrefix(strings.ToLower(word), "pg_catalog.")
-	}
+	word := plain(n.Word)
 	switch {
 	case word == "float":
 		typ, _ := types{}.Parse(native) // of 24 bits and less it is a real
@@ -89,4 +92,10 @@ func wireOf(native string) wire {
 		return w
 	}
 	return wire{name: word}
+}
+
+// typeSQL is a column's type as SQL writes it.
+func typeSQL(native string) string {
+	_, name, _ := named(native)
+	return name
 }

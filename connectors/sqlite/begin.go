@@ -26,7 +26,7 @@ func (t *target) Begin(ctx context.Context, l connectors.Load, s connectors.Star
 		if err != nil {
 			return err
 		}
-		if err := c.exec(ctx, upsertTable, t.env.Pipeline, l.Source, s.Generation, l.Digest, l.Definition, s.Point.String(), had, now()); err != nil {
+		if err := c.exec(ctx, upsertTable, t.env.Pipeline, l.Source, s.Generation, l.Digest, l.Definition, s.Point.String(), had, s.Created, now()); err != nil {
 			return err
 		}
 		return storeChunks(ctx, c, t.env.Pipeline, l.Source, t.epoch, s)

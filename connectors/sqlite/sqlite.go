@@ -25,14 +25,14 @@ const Kind = "sqlite"
 
 // SourceConfig is a `source "sqlite"` block.
 type SourceConfig struct {
-	Path        string        `json:"path" spec:"path,required" doc:"the database file, relative to the folder of the spec, or of the plan file that is run"`
-	BusyTimeout time.Duration `json:"busy_timeout" spec:"busy_timeout" default:"30s" doc:"how long to wait for a lock that another process holds"`
+	Path        string        `json:"path" spec:"path,required" doc:"The database file, relative to the folder of the spec, or of the plan file that is run."`
+	BusyTimeout time.Duration `json:"busy_timeout" spec:"busy_timeout" default:"30s" doc:"How long to wait for a lock that another process holds."`
 }
 
 // TargetConfig is a `target "sqlite"` block.
 type TargetConfig struct {
-	Path        string        `json:"path" spec:"path,required" doc:"the database file, relative to the folder of the spec, or of the plan file that is run; created when it is missing"`
-	BusyTimeout time.Duration `json:"busy_timeout" spec:"busy_timeout" default:"30s" doc:"how long to wait for a lock that another process holds"`
+	Path        string        `json:"path" spec:"path,required" doc:"The database file, relative to the folder of the spec, or of the plan file that is run; created when it is missing."`
+	BusyTimeout time.Duration `json:"busy_timeout" spec:"busy_timeout" default:"30s" doc:"How long to wait for a lock that another process holds."`
 }
 
 // Definition is the connector.

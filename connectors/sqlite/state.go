@@ -21,7 +21,8 @@ var stateTables = []string{
   owner TEXT NOT NULL,
   claimed_at TEXT NOT NULL
 )`,
-	// had_rows: rows were there before the first generation, which a restart must not take.
+	// had_rows: rows were there before the first generation, which a restart must
+	// not take. created: the load made the table.
 	`CREATE TABLE IF NOT EXISTS penstock_table (
   pipeline TEXT NOT NULL,
   name TEXT NOT NULL,
@@ -31,6 +32,7 @@ var stateTables = []string{
   point TEXT NOT NULL,
   state TEXT NOT NULL,
   had_rows INTEGER NOT NULL,
+  created INTEGER NOT NULL,
   updated_at TEXT NOT NULL,
   PRIMARY KEY (pipeline, name)
 )`,
@@ -59,9 +61,9 @@ const (
 	selectMarker = "SELECT state, epoch FROM penstock_chunk WHERE pipeline = ? AND name = ? AND generation = ? AND chunk = ?"
 	markDone     = "UPDATE penstock_chunk SET state = 'done', rows = ?, bad_rows = ?, updated_at = ? WHERE pipeline = ? AND name = ? AND generation = ? AND chunk = ? AND epoch = ? AND state = 'pending'"
 	insertChunk  = `INSERT INTO penstock_chunk (pipeline, name, generation, chunk, "range", part, parts, lo, hi, estimate, epoch, state, rows, bad_rows, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', 0, 0, ?)`
-	upsertTable  = `INSERT INTO penstock_table (pipeline, name, generation, digest, definition, point, state, had_rows, updated_at) VALUES (?, ?, ?, ?, ?, ?, 'loading', ?, ?)
-ON CONFLICT (pipeline, name) DO UPDATE SET generation = excluded.generation, digest = excluded.digest, definition = excluded.definition, point = excluded.point, state = excluded.state, had_rows = excluded.had_rows, updated_at = excluded.updated_at`
-	selectTables = "SELECT name, generation, digest, definition, point, state, updated_at FROM penstock_table WHERE pipeline = ?"
+	upsertTable  = `INSERT INTO penstock_table (pipeline, name, generation, digest, definition, point, state, had_rows, created, updated_at) VALUES (?, ?, ?, ?, ?, ?, 'loading', ?, ?, ?)
+ON CONFLICT (pipeline, name) DO UPDATE SET generation = excluded.generation, digest = excluded.digest, definition = excluded.definition, point = excluded.point, state = excluded.state, had_rows = excluded.had_rows, created = excluded.created, updated_at = excluded.updated_at`
+	selectTables = "SELECT name, generation, digest, definition, point, state, updated_at, created FROM penstock_table WHERE pipeline = ?"
 	selectChunks = `SELECT name, generation, chunk, "range", part, parts, lo, hi, estimate, state, rows, bad_rows FROM penstock_chunk WHERE pipeline = ? ORDER BY name, chunk`
 )
 
@@ -110,7 +112,7 @@ func hasState(ctx context.Context, c *conn) (bool, error) {
 
 func readTables(ctx context.Context, c *conn, pipeline string, st connectors.State) error {
 	_, err := c.query(ctx, selectTables, []any{pipeline}, func(s *stmt) error {
-		ts := &connectors.TableState{Generation: int(s.int(1)), Digest: s.text(2), Definition: s.text(3), Loaded: s.text(5) == "loaded", UpdatedAt: s.text(6)}
+		ts := &connectors.TableState{Generation: int(s.int(1)), Digest: s.text(2), Definition: s.text(3), Loaded: s.text(5) == "loaded", UpdatedAt: s.text(6), Created: s.int(7) != 0}
 		if p := s.text(4); p != "" {
 			if err := ts.Point.UnmarshalText([]byte(p)); err != nil {
 				return spoilt(c, err)

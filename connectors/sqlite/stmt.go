@@ -149,6 +149,8 @@ func (s *stmt) bindAll(args []any) error {
 			rc = lite.Xsqlite3_bind_null(s.c.tls, s.p, n)
 		case int:
 			rc = lite.Xsqlite3_bind_int64(s.c.tls, s.p, n, int64(v))
+		case bool:
+			rc = lite.Xsqlite3_bind_int64(s.c.tls, s.p, n, map[bool]int64{true: 1}[v])
 		case int64:
 			rc = lite.Xsqlite3_bind_int64(s.c.tls, s.p, n, v)
 		case float64:

@@ -43,6 +43,8 @@ var tree = rules{
 
 		{"lang", of("schema", "diag", "secret", "units")}, // no connector, no catalog
 		{"planner/plan", append([]string{"connectors"}, of("schema", "ranges", "diag", "secret", "units")...)},
+		{"planner/plan/page", append([]string{"connectors", "planner/plan"}, of("units")...)},
+		{"planner/plan/comment", append([]string{"connectors", "planner/plan"}, of("diag", "units")...)},
 		{"planner", append([]string{"lang", "connectors", "planner/plan"}, internals...)},
 		{"runtime/checkpoint", append([]string{"connectors"}, of("change", "ranges")...)},
 		{"runtime/rows", append([]string{"planner/plan", "connectors"}, of("schema", "batch", "ranges", "rowexpr")...)},
@@ -65,6 +67,7 @@ var tree = rules{
 		{"...", []string{"embed"}},                            // go:embed asks for it
 		{"connectors/sqlite", []string{"modernc.org/sqlite"}}, // database/sql drivers register themselves
 		{"bench/rows", []string{"modernc.org/sqlite"}},        // likewise; it measures database/sql itself
+		{"bench/load", []string{"modernc.org/sqlite"}},        // likewise; it mends a file
 	},
 
 	// What a package does must follow from its arguments; only programs read

@@ -34,6 +34,10 @@ func (s Selection) Row(i int) int {
 type Batch struct {
 	Rows    int
 	Columns []*Column
+	// Encoded is the rows one behind the other in the form that their connector
+	// reads and writes them in, all of them selected; such a batch has no columns.
+	// nil is a batch of columns.
+	Encoded []byte
 
 	own    []*Column
 	wide   []*Column // of own, those of texts and octets
@@ -44,7 +48,7 @@ type Batch struct {
 
 // Size is the bytes that the batch holds, its parent's included.
 func (b *Batch) Size() int {
-	n := 0
+	n := len(b.Encoded)
 	for _, c := range b.own {
 		n += c.Size()
 	}
@@ -134,7 +138,7 @@ func (p *Pool) put(b *Batch) {
 	for _, c := range b.own {
 		c.Reset()
 	}
-	b.Rows, b.Columns = 0, b.Columns[:0]
+	b.Rows, b.Columns, b.Encoded = 0, b.Columns[:0], b.Encoded[:0]
 	b.origin.reset()
 	p.mu.Lock()
 	if len(p.free) < maxKept {
@@ -172,10 +176,19 @@ func (b *Builder) Rows() int {
 // AddRows counts rows of a batch that has no columns.
 func (b *Builder) AddRows(n int) { b.b.Rows += n }
 
+// AddEncoded adds a row, as its connector encodes it, to a builder of no columns.
+func (b *Builder) AddEncoded(row []byte) {
+	b.b.Encoded = append(b.b.Encoded, row...)
+	b.b.Rows++
+}
+
 // Full reports whether another row should go into the next batch.
 func (b *Builder) Full() bool {
 	n := b.Rows()
 	if n >= b.limits.Rows {
+		return true
+	}
+	if len(b.b.Encoded) >= b.limits.Bytes {
 		return true
 	}
 	// Texts and octets can be of any size, so each row looks at theirs; summing

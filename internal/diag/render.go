@@ -137,11 +137,7 @@ func (p *printer) diagnostic(d Diagnostic) {
 		p.wrapped(indent+p.paint(p.style.gutter, "= "), indent+"  ", clean(d.Detail))
 	}
 	for _, f := range d.Fixes {
-		text := f.Title
-		if strings.TrimSpace(f.NewText) != "" && len(f.NewText) <= 200 && !strings.Contains(f.NewText, "\n") && !strings.Contains(f.Title, f.NewText) {
-			text += ": " + f.NewText
-		}
-		p.wrapped(indent+p.paint(p.style.help, "help: "), indent+"      ", clean(text))
+		p.wrapped(indent+p.paint(p.style.help, "help: "), indent+"      ", clean(f.text()))
 	}
 	for _, r := range d.Related {
 		lines := excerpt(p.files[r.Range.Filename], r.Range)

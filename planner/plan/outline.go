@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"penstock/connectors"
 	"penstock/internal/diag"
@@ -75,8 +76,9 @@ func NewOutline(p *Plan, all bool) *Outline {
 }
 
 type outliner struct {
-	plan *Plan
-	all  bool
+	plan   *Plan
+	all    bool
+	finish map[string]*Stage // of the pipeline's tables
 }
 
 func (b *outliner) pipeline(p *Pipeline) PipelineOutline {
@@ -91,6 +93,12 @@ func (b *outliner) pipeline(p *Pipeline) PipelineOutline {
 			s += "; from " + p.Start + " on"
 		}
 		o.Facts = append(o.Facts, Fact{"changes", s})
+	}
+	b.finish = map[string]*Stage{}
+	for i := range p.Stages {
+		if s := &p.Stages[i]; s.Kind == StageFinish {
+			b.finish[s.Table] = s
+		}
 	}
 	groups := b.groups(p)
 	for _, g := range groups {
@@ -164,6 +172,9 @@ func settings(config json.RawMessage) string {
 		}
 		switch v := v.(type) {
 		case string:
+			if v != "" && !strings.ContainsFunc(v, wordRune) {
+				v = "'" + v + "'" // a comma alone would be read as the sentence's
+			}
 			if v != "" {
 				out = append(out, fmt.Sprintf("%s %s", key, v))
 			}
@@ -188,6 +199,8 @@ func settings(config json.RawMessage) string {
 	return strings.Join(out, ", ")
 }
 
+func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
 // takes is the resources with the sums behind them.
 func takes(p *Pipeline) []Fact {
 	r := p.Resources
@@ -207,7 +220,7 @@ func finishers(r Resources) string {
 
 func connections(n int, id string, of int, what string) string {
 	if n == 0 {
-		return "none to " + id + ", which is in files or in this process"
+		return "none to " + id + ", which is no server"
 	}
 	return fmt.Sprintf("%d to %s (%s + %d)", n, id, what, n-of)
 }

@@ -9,34 +9,44 @@ import (
 type Mapping struct {
 	From     string // a source column with its type, or a row expression
 	To       string // the target column with its type
-	Decision string // "exact", "checked", "lossy"; "new, exact" where the source has none
+	Decision string // "exact", "checked", "lossy"; "computed, exact" and "new, exact" where no source column is carried
 	Reason   string // what the decision rests on; may be empty
 	Plain    bool   // carried as it is
 }
 
 // columns counts a table's columns in words, and lists all of them.
 func columns(x *Table) (string, []Mapping) {
-	plain := 0
 	var list []Mapping
+	counts := map[string]int{}
 	for _, c := range x.Columns {
 		m := Mapping{From: c.Value, To: c.Name + " " + c.Native, Decision: c.Decision, Reason: c.Reason, Plain: isPlain(c)}
-		if m.Plain {
-			plain++
-		}
 		if c.Value == "" {
 			m.From = strings.TrimSpace(c.Source + " " + x.native(c.Source))
 		}
-		if c.New {
-			m.Decision = "new, " + c.Decision
+		what := c.Decision
+		switch {
+		case c.New:
+			m.Decision, what = "new, "+c.Decision, "new"
+		case c.Value != "":
+			m.Decision = "computed, " + c.Decision
+			if c.Decision == "exact" {
+				what = "computed"
+			}
 		}
+		counts[what]++
 		list = append(list, m)
 	}
 	s := fmt.Sprintf("%d", len(x.Columns))
-	switch {
-	case plain == len(x.Columns):
+	if counts["exact"] == len(x.Columns) {
 		s += ", all exact"
-	default:
-		s += fmt.Sprintf(", %d exact as they are", plain)
+	} else {
+		var parts []string
+		for _, what := range []string{"exact", "computed", "new", "checked", "lossy"} {
+			if n := counts[what]; n > 0 {
+				parts = append(parts, fmt.Sprintf("%d %s", n, what))
+			}
+		}
+		s += ": " + strings.Join(parts, ", ")
 	}
 	if len(x.Dropped) > 0 {
 		s += "; dropped: " + strings.Join(x.Dropped, ", ")

@@ -107,6 +107,8 @@ func workers(s *Stage) string {
 		return fmt.Sprintf("up to %s over %s", count(s.Parallel, "reader"), count(s.Ranges, "range"))
 	case s.Kind == StageApply && s.Lanes > 0:
 		return fmt.Sprintf("%s, carried by %s", count(s.Lanes, "lane"), count(s.Parallel, "worker"))
+	case s.Kind == StageApply && s.Parallel == 1:
+		return "1 writer, a chunk at a time"
 	case s.Kind == StageApply:
 		return fmt.Sprintf("%s, each a chunk at a time", count(s.Parallel, "writer"))
 	case s.Kind == StageFinish && s.Parallel > 1:

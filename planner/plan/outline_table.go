@@ -86,7 +86,7 @@ func (b *outliner) table(p *Pipeline, g group) TableOutline {
 		add("ranges", ranges(x))
 		add("chunks", chunks(x))
 	}
-	add("enters by", enters(p, x))
+	add("enters by", enters(b.finish[x.Source.String()], x))
 	for _, o := range x.Objects {
 		if o.Keep != "" {
 			add("stays", o.String()+": "+o.Keep)
@@ -179,14 +179,19 @@ func chunks(t *Table) string {
 		}
 		return s + "the whole table"
 	}
-	s := fmt.Sprintf("of up to %s, %s; restart unit: one chunk", countRows(t.Chunk.Rows), about(t.Chunk.Rows*int64(t.Chunk.RowBytes)))
+	s := fmt.Sprintf("of up to %s, %s in memory; restart unit: one chunk", countRows(t.Chunk.Rows), about(t.Chunk.Rows*int64(t.Chunk.RowBytes)))
 	if e := t.Estimates; e != nil && e.Chunks > 0 {
-		s = units.Count(e.Chunks) + " or more " + s
+		n := units.Count(e.Chunks) + " or more"
+		if r := int64(t.Range.Count); r > 1 && e.Chunks%r == 0 && e.Chunks > r {
+			n += fmt.Sprintf(" (%s a range)", units.Count(e.Chunks/r))
+		}
+		s = n + " " + s
 	}
 	return s
 }
 
-func enters(p *Pipeline, t *Table) string {
+// enters says how rows come in; finish is what runs after those of the table.
+func enters(finish *Stage, t *Table) string {
 	var parts []string
 	a := t.Apply
 	if a.Mode != "" {
@@ -194,9 +199,13 @@ func enters(p *Pipeline, t *Table) string {
 		if a.Why != "" {
 			s += ", " + a.Why
 		}
-		if a.Indexes == "defer" {
+		switch {
+		case t.Create && a.Indexes == "defer" && finish != nil && !finish.NotBuilt && len(finish.Statements) > 0:
+			s += "; keys and indexes after the rows"
+		case t.Create: // with all that the statements of its creation say
+		case a.Indexes == "defer":
 			s += "; indexes after the rows"
-		} else {
+		default:
 			s += "; indexes stay"
 		}
 		switch t.Existing {
@@ -210,7 +219,10 @@ func enters(p *Pipeline, t *Table) string {
 		parts = append(parts, s)
 	}
 	if a.Changes != "" {
-		s := "changes by " + a.Changes
+		s := a.Changes
+		if a.Mode != "" {
+			s = "then changes by " + a.Changes
+		}
 		if c := t.Commit; c != nil {
 			var when []string
 			if c.Rows > 0 {

@@ -70,7 +70,7 @@ func Decide(s *connectors.TableState, w Want) (Task, error) {
 		return Task{Action: Restart, Generation: s.Generation + 1}, nil
 	}
 	if s.Digest != w.Digest {
-		return Task{}, &Drift{Fields: difference(s.Definition, w.Definition)}
+		return Task{}, &Drift{Fields: Difference(s.Definition, w.Definition)}
 	}
 	t := Task{Generation: s.Generation, Point: s.Point, Chunks: len(s.Chunks), LoadedAt: s.UpdatedAt}
 	for _, c := range s.Chunks {
@@ -99,9 +99,9 @@ func Decide(s *connectors.TableState, w Want) (Task, error) {
 	return t, nil
 }
 
-// difference names the fields of two JSON objects that are not equal. In a list
+// Difference names the fields of two JSON objects that are not equal. In a list
 // of things with names it says which of them.
-func difference(was, is string) []string {
+func Difference(was, is string) []string {
 	out := compare("", object(was), object(is), nil)
 	if len(out) == 0 {
 		out = append(out, "its digest")

@@ -1,4 +1,4 @@
-package main
+package pgbench
 
 import (
 	"fmt"
@@ -13,9 +13,9 @@ import (
 
 // cpu is what the server's processes have used, living and ended, in seconds.
 // Sessions must have ended: one that is ending is counted twice or not at all.
-func (b *bench) cpu() float64 {
-	_, ticks := stat(b.PID(), true)
-	for _, pid := range b.children() {
+func (s *Server) cpu() float64 {
+	_, ticks := stat(s.PID(), true)
+	for _, pid := range s.children() {
 		_, t := stat(pid, false)
 		ticks += t
 	}
@@ -23,14 +23,14 @@ func (b *bench) cpu() float64 {
 }
 
 // children are the server's processes below the first one.
-func (b *bench) children() (pids []int) {
+func (s *Server) children() (pids []int) {
 	all, _ := filepath.Glob("/proc/[0-9]*")
 	for _, p := range all {
 		pid, err := strconv.Atoi(filepath.Base(p))
 		if err != nil {
 			continue
 		}
-		if parent, _ := stat(pid, false); parent == b.PID() {
+		if parent, _ := stat(pid, false); parent == s.PID() {
 			pids = append(pids, pid)
 		}
 	}
@@ -38,9 +38,9 @@ func (b *bench) children() (pids []int) {
 }
 
 // settle waits until the server has no more processes than n.
-func (b *bench) settle(n int) {
+func (s *Server) settle(n int) {
 	for range 500 {
-		if len(b.children()) <= n {
+		if len(s.children()) <= n {
 			return
 		}
 		time.Sleep(10 * time.Millisecond) // between two looks

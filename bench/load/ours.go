@@ -4,14 +4,18 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	goruntime "runtime"
 	"strings"
 	"syscall"
 	"time"
 
 	"penstock/connectors"
+	"penstock/connectors/delimited"
 	"penstock/connectors/postgres"
 	"penstock/connectors/postgres/postgrestest"
+	"penstock/connectors/sqlite"
 	"penstock/connectors/synthetic"
 	"penstock/internal/batch"
 	"penstock/internal/ranges"
@@ -22,58 +26,102 @@ import (
 	"penstock/runtime"
 )
 
-func runChild(what, socket string, n int64) error {
-	if what == "send" {
-		return send(socket, n)
-	}
-	f := strings.Fields(what)
-	return pipeline(socket, n, f[0], f[1], f[2])
+// spec is a load of ours, for a process of this program.
+type spec struct {
+	table   string
+	from    string // "synthetic", "file", "sqlite"; "memory" has no spec
+	to      string // "sqlite", or a database
+	workers int
+	mode    string
+	indexes string
 }
 
-// pipeline loads made-up rows as a user does: a spec, its plan, its run.
-func pipeline(socket string, n int64, workers, mode, indexes string) error {
-	if indexes == "none" { // a table without a key stands there
-		indexes = "keep"
+// ours is the command of a case.
+func (b *bench) ours(l load) *exec.Cmd {
+	s := spec{table: l.table, from: l.from, to: postgrestest.User, workers: l.workers, mode: l.mode, indexes: "keep"}
+	if l.defers {
+		s.indexes = "defer"
 	}
-	text := fmt.Sprintf(`penstock { spec = 1 }
-source "synthetic" "s" {
-  table "big_table" {
-    preset = "big_table"
-    rows   = %d
-    seed   = 1
-  }
+	return b.command(s, l.rows())
 }
-target "postgres" "d" {
-  host     = %q
-  database = "postgres"
-  user     = %q
+
+// command starts this program again as a loader.
+func (b *bench) command(s spec, n int64) *exec.Cmd {
+	what := "memory"
+	if s.from != "memory" {
+		what = b.text(s, n)
+	}
+	return exec.Command(os.Args[0], "-child", what, "-at", b.Socket, "-rows", fmt.Sprint(n))
 }
-pipeline "load" {
-  from    = source.s
-  to      = target.d
-  workers = %s
-  table "big_table" {
-    range { count = %s }
-    apply {
-      mode    = %q
-      indexes = %q
-    }
-  }
+
+// text is the spec as a user would write it.
+func (b *bench) text(s spec, n int64) string {
+	var t strings.Builder
+	t.WriteString("penstock { spec = 1 }\n")
+	switch s.from {
+	case "file":
+		fmt.Fprintf(&t, "source \"delimited\" \"s\" {\n  delimiter = \"|\"\n  header    = false\n  quote     = \"\"\n  table %q {\n    path = %q\n    key  = [%q]\n", s.table, filepath.Join(b.Dir, s.table+"-*.text"), workload.Find(s.table).Key[0])
+		for _, c := range workload.Find(s.table).Columns {
+			fmt.Fprintf(&t, "    column %q {\n      type     = %q\n      nullable = false\n    }\n", c.Name, native(c, s.from))
+		}
+		t.WriteString("  }\n}\n")
+	case "sqlite":
+		fmt.Fprintf(&t, "source \"sqlite\" \"s\" { path = %q }\n", b.sqliteFile(s.table))
+	default:
+		fmt.Fprintf(&t, "source \"synthetic\" \"s\" {\n  table %q {\n    preset = %q\n    rows   = %d\n    seed   = 1\n  }\n}\n", s.table, s.table, n)
+	}
+	if s.to == "sqlite" {
+		fmt.Fprintf(&t, "target \"sqlite\" \"d\" { path = %q }\n", b.sqliteFile(s.table))
+	} else {
+		fmt.Fprintf(&t, "target \"postgres\" \"d\" {\n  host     = %q\n  database = %q\n  user     = %q\n}\n", b.Socket, s.to, postgrestest.User)
+	}
+	fmt.Fprintf(&t, "pipeline \"load\" {\n  from    = source.s\n  to      = target.d\n  workers = %d\n  table %q {\n    range { count = %d }\n    apply {\n", s.workers, s.table, s.workers)
+	if s.mode != "" {
+		fmt.Fprintf(&t, "      mode    = %q\n", s.mode)
+	}
+	if s.indexes != "" {
+		fmt.Fprintf(&t, "      indexes = %q\n", s.indexes)
+	}
+	t.WriteString("    }\n")
+	if s.to == "sqlite" || s.from == "sqlite" { // in words that all peers read, and as the table has them
+		for _, c := range workload.Find(s.table).Columns {
+			fmt.Fprintf(&t, "    column %q { type = %q }\n", c.Name, native(c, s.to))
+		}
+	}
+	t.WriteString("  }\n}\n")
+	return t.String()
 }
-`, n, socket, postgrestest.User, workers, workers, mode, indexes)
+
+// native is a column's type in the words of a kind of endpoint.
+func native(c schema.Column, kind string) string {
+	if c.Native == "double" && kind != "sqlite" {
+		return "double precision"
+	}
+	return c.Native
+}
+
+func runChild(what, socket string, n int64) error {
+	if what == "memory" {
+		return send(socket, n)
+	}
+	return pipeline(what)
+}
+
+// pipeline carries a spec out.
+func pipeline(text string) error {
 	dir, err := os.MkdirTemp("", "penstock-bench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	reg := connectors.NewRegistry(synthetic.Definition(), postgres.Definition())
+	reg := connectors.NewRegistry(synthetic.Definition(), delimited.Definition(), sqlite.Definition(), postgres.Definition())
 	spec, found := lang.Parse(map[string][]byte{"load.hcl": []byte(text)}, dir, lang.Options{Connectors: planner.Connectors(reg)})
 	if found.HasErrors() {
-		return fmt.Errorf("%s: %s", found[0].Summary, found[0].Detail)
+		return fmt.Errorf("%s: %s\n%s", found[0].Summary, found[0].Detail, text)
 	}
 	p, found := planner.Compile(context.Background(), spec, reg, planner.Options{})
 	if p == nil {
-		return fmt.Errorf("%s: %s", found[0].Summary, found[0].Detail)
+		return fmt.Errorf("%s: %s\n%s", found[0].Summary, found[0].Detail, text)
 	}
 	res := runtime.Run(context.Background(), p, runtime.Options{Registry: reg, Dir: dir})
 	if res.Exit != 0 {
