@@ -14,8 +14,8 @@ type Object struct {
 	// Parent is set of what a partitioned table has: it holds nothing itself, and
 	// is whole when a part is attached to it for each partition.
 	Parent      bool   `json:"parent,omitempty"`
-	PartOf      Name   `json:"part_of,omitzero"` // the Parent that it is attached to
-	Tablespace  string `json:"tablespace,omitempty"`
+	PartOf      Name   `json:"part_of,omitzero"`      // the Parent that it is attached to
+	Tablespace  string `json:"tablespace,omitempty"`  // of the index, where it is not the database's own
 	Unvalidated bool   `json:"unvalidated,omitempty"` // a foreign key that rows were never checked against
 	// Settings are statements for what the definition does not say: comments,
 	// statistics targets, CLUSTER ON, REPLICA IDENTITY.
