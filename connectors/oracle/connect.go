@@ -107,7 +107,11 @@ func (s *server) connect(ctx context.Context, fetch int) (*conn, error) {
 		if errors.Is(err, context.DeadlineExceeded) {
 			err = &connectors.Error{Class: connectors.Transient, Err: fmt.Errorf("no answer within %s", connectTime), Hint: "Check `host` and `port`, and that the listener runs."}
 		}
-		return nil, s.at("connect to", failure(err))
+		err = failure(err)
+		if s.tls != nil && connectors.ClassOf(err) == connectors.Transient {
+			err = &connectors.Error{Class: connectors.Transient, Err: err, Hint: "Where the port speaks no TLS, name the listener's TCPS port, or write tls = \"off\" to send everything in the clear."}
+		}
+		return nil, s.at("connect to", err)
 	}
 	return c, nil
 }

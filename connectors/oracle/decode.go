@@ -29,14 +29,9 @@ func (d *decoder) append(c *batch.Column, row []driver.Value) (why string) {
 			c.AppendBytes(v)
 			return ""
 		}
-	case float64:
-		if d.kind == schema.Float64 {
+	case float64: // of a BINARY_FLOAT, too
+		if c.Type.IsFloat() {
 			c.AppendFloat(v)
-			return ""
-		}
-	case float32:
-		if d.kind == schema.Float32 {
-			c.AppendFloat(float64(v))
 			return ""
 		}
 	}

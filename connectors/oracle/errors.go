@@ -39,6 +39,10 @@ func failure(err error) error {
 		return &connectors.Error{Class: class, Hint: hint, Err: errors.New(text)}
 	}
 	class, hint := classifyClient(err)
+	if errors.Is(err, io.EOF) {
+		// Whoever reads rows would take it for the end of them.
+		err = errors.New("the server closed the connection")
+	}
 	return &connectors.Error{Class: class, Hint: hint, Err: err}
 }
 

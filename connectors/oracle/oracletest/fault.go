@@ -109,3 +109,10 @@ func (c *session) spoil(f *Fault, answer []byte) (done bool, err error) {
 	}
 	return true, errSpoilt
 }
+
+// Struck is how often the scripted fault has struck so far.
+func (s *Server) Struck() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.faults.struck
+}

@@ -38,17 +38,18 @@ func (c *session) accept() error {
 		descriptor = string(next[2:])
 	}
 	if f := c.fault(); f != nil {
-		if done, err := c.spoil(f, nil); done || err != nil {
-			return err
+		switch f.Harm {
+		case Fail:
+			return c.refuse(f.Err.Code)
+		case Garble:
+			if err := c.write(packetData, []byte{0xEE, 1, 2, 3}); err != nil {
+				return err
+			}
 		}
+		return errSpoilt
 	}
 	if name := serviceOf(descriptor); !strings.EqualFold(name, c.server.Service) {
-		text := "(DESCRIPTION=(TMP=)(VSNNUM=0)(ERR=12514)(ERROR_STACK=(ERROR=(CODE=12514)(EMFI=4))))"
-		refuse := binary.BigEndian.AppendUint16([]byte{0, 0}, uint16(len(text)))
-		if err := c.write(packetRefuse, append(refuse, text...)); err != nil {
-			return err
-		}
-		return errLeft
+		return c.refuse(12514)
 	}
 	a := make([]byte, 33)
 	// Below version 318 clients leave out what this server does not know:
@@ -66,6 +67,16 @@ func (c *session) accept() error {
 	}
 	c.wide = true
 	return nil
+}
+
+// refuse is a listener's answer to who may not in.
+func (c *session) refuse(code int) error {
+	text := fmt.Sprintf("(DESCRIPTION=(TMP=)(VSNNUM=0)(ERR=%d)(ERROR_STACK=(ERROR=(CODE=%d)(EMFI=4))))", code, code)
+	refuse := binary.BigEndian.AppendUint16([]byte{0, 0}, uint16(len(text)))
+	if err := c.write(packetRefuse, append(refuse, text...)); err != nil {
+		return err
+	}
+	return errLeft
 }
 
 var serviceName = regexp.MustCompile(`(?i)\((?:SERVICE_NAME|SID)=([^)]*)\)`)
@@ -136,6 +147,7 @@ type login struct {
 	user          string
 	salt, keySalt []byte
 	ours          []byte // the server's half of the session key
+	key           []byte // what the password makes of the salt
 }
 
 // who is the first part of a login: who wants in, and what to prove it with.
@@ -153,11 +165,11 @@ func (c *session) who(r *request) []byte {
 		}
 	}
 	c.login = login{user: user, salt: random(16), keySalt: random(16), ours: random(sessionKey)}
-	_, key := c.server.verifier(c.login.salt)
+	c.login.key = c.server.verifier(c.login.salt)
 	m := &message{}
 	m.bytes(8)
 	m.uint(6)
-	m.pair("AUTH_SESSKEY", upperHex(crypt(key, c.login.ours, cipher.NewCBCEncrypter)), 0)
+	m.pair("AUTH_SESSKEY", upperHex(crypt(c.login.key, c.login.ours, cipher.NewCBCEncrypter)), 0)
 	m.pair("AUTH_VFR_DATA", upperHex(c.login.salt), verifier12c)
 	m.pair("AUTH_PBKDF2_CSK_SALT", upperHex(c.login.keySalt), 0)
 	m.pair("AUTH_PBKDF2_VGEN_COUNT", fmt.Sprint(iterations), 0)
@@ -185,12 +197,11 @@ func (c *session) prove(r *request) ([]byte, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	_, key := c.server.verifier(c.login.salt)
 	theirs, err := hex.DecodeString(said["AUTH_SESSKEY"])
 	if err != nil || len(theirs) < sessionKey {
 		return nil, fmt.Errorf("a login without a session key")
 	}
-	mixed := upperHex(append(crypt(key, theirs[:sessionKey], cipher.NewCBCDecrypter), c.login.ours...))
+	mixed := upperHex(append(crypt(c.login.key, theirs[:sessionKey], cipher.NewCBCDecrypter), c.login.ours...))
 	combined, err := pbkdf2.Key(sha512.New, mixed, c.login.keySalt, keyRounds, sessionKey)
 	if err != nil {
 		return nil, err
@@ -232,14 +243,14 @@ func (s *Server) isPassword(key []byte, text string) bool {
 	return string(plain) == s.Password
 }
 
-// verifier is what a database keeps of a password, and the key made of it.
-func (s *Server) verifier(salt []byte) (kept, key []byte) {
+// verifier is the key that is made of what a database keeps of a password.
+func (s *Server) verifier(salt []byte) []byte {
 	kept, err := pbkdf2.Key(sha512.New, s.Password, append(append([]byte{}, salt...), "AUTH_PBKDF2_SPEEDY_KEY"...), iterations, 64)
 	if err != nil {
 		panic(err) // of constants
 	}
 	sum := sha512.Sum512(append(append([]byte{}, kept...), salt...))
-	return kept, sum[:32]
+	return sum[:32]
 }
 
 func crypt(key, in []byte, mode func(cipher.Block, []byte) cipher.BlockMode) []byte {

@@ -35,7 +35,10 @@ const (
 	lastData = 0x40
 )
 
-var errLeft = errors.New("the client left")
+var (
+	errLeft     = errors.New("the client left")
+	errStranger = errors.New("a client that does not begin with CONNECT") // that speaks TLS, as a rule
+)
 
 // transport reads and writes packets.
 type transport struct {
@@ -63,6 +66,9 @@ func (t *transport) read() (kind byte, body []byte, err error) {
 	}
 	if n < headerSize || n > maxPacket {
 		return 0, nil, fmt.Errorf("a packet of %d octets", n)
+	}
+	if !t.wide && h[4] != packetConnect {
+		return 0, nil, errStranger
 	}
 	body = make([]byte, n-headerSize)
 	_, err = io.ReadFull(t.in, body)

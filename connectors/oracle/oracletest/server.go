@@ -93,7 +93,7 @@ func (s *Server) listen() {
 // harmless are the ends of a session that say nothing against its client.
 func harmless(err error) bool {
 	var network *net.OpError
-	return err == nil || errors.Is(err, errLeft) || errors.Is(err, errSpoilt) || errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &network)
+	return err == nil || errors.Is(err, errLeft) || errors.Is(err, errStranger) || errors.Is(err, errSpoilt) || errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &network)
 }
 
 // Close ends all sessions and waits for them. What clients did wrong (a message
