@@ -102,7 +102,7 @@ func (j shown) into(list []object, l record, table schema.Name, partitioned bool
 	default:
 		return list
 	}
-	list = slices.DeleteFunc(list, func(x object) bool { return x.Table == o.Table && same(x, l.Object) })
+	list = slices.DeleteFunc(list, func(x object) bool { return x.Table == o.Table && alike(x, l.Object) })
 	return append(list, o)
 }
 

@@ -120,7 +120,7 @@ func family(live []object, objects []schema.Object) (out []object) {
 	for _, e := range live {
 		listed := false
 		for _, o := range objects {
-			listed = listed || same(e, o) && (o.On.Name == "" && e.Level == 0 || o.On == e.Table)
+			listed = listed || alike(e, o) && (o.On.Name == "" && e.Level == 0 || o.On == e.Table)
 		}
 		if listed || e.PartOf.Name != "" && goes[e.PartOf] {
 			if e.Kind != schema.ObjectForeign {
@@ -132,15 +132,15 @@ func family(live []object, objects []schema.Object) (out []object) {
 	return out
 }
 
-// same compares by kind and name. Whether an index is a key's, a hand-written
+// alike compares by kind and name. Whether an index is a key's, a hand-written
 // catalog may not tell.
-func same(e object, o schema.Object) bool {
+func alike(e object, o schema.Object) bool {
 	return e.Name == o.Name && (e.Kind == schema.ObjectForeign) == (o.Kind == schema.ObjectForeign)
 }
 
 func findObject(list []object, table schema.Name, o schema.Object) *object {
 	for i := range list {
-		if list[i].Table == table && same(list[i], o) {
+		if list[i].Table == table && alike(list[i], o) {
 			return &list[i]
 		}
 	}
@@ -149,7 +149,7 @@ func findObject(list []object, table schema.Name, o schema.Object) *object {
 
 func findLine(list []record, table schema.Name, o schema.Object) *record {
 	for i := range list {
-		if list[i].Table == table && same(list[i].object, o) {
+		if list[i].Table == table && alike(list[i].object, o) {
 			return &list[i]
 		}
 	}
