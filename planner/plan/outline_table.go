@@ -92,6 +92,12 @@ func (b *outliner) table(p *Pipeline, g group) TableOutline {
 			add("stays", o.String()+": "+o.Keep)
 		}
 	}
+	switch {
+	case x.Encoded:
+		add("travel", "undecoded: both sides have the same types, and nothing looks at a row")
+	case x.Decoded != "":
+		add("travel", "decoded: "+x.Decoded)
+	}
 	if len(x.Key) > 0 {
 		add("key", strings.Join(x.Key, ", "))
 	} else {

@@ -107,6 +107,8 @@ type Table struct {
 	Apply      Apply           `json:"apply"`
 	Objects    []schema.Object `json:"objects,omitempty"`     // of the target table: made after the rows, or staying where they are
 	ReferredBy []schema.Name   `json:"referred_by,omitempty"` // target tables whose foreign keys refer to this one
+	Encoded    bool            `json:"encoded,omitempty"`     // rows are passed on as the source encodes them
+	Decoded    string          `json:"decoded,omitempty"`     // why not, between two ends of one connector
 	Commit     *Commit         `json:"commit,omitempty"`
 	Options    json.RawMessage `json:"options,omitempty"` // the target connector's own block
 	OnNUL      string          `json:"on_nul"`
