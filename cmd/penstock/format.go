@@ -51,6 +51,7 @@ func (a *app) report(command, spec, run string, c *compiled) error {
 	case a.json:
 		d := newDocument(command)
 		d.Errored, d.Diagnostics, d.Plan = c.diag.HasErrors(), c.diag.Records(c.spec.Files), c.plan
+		d.Changes = c.changes
 		return a.writeJSON(d)
 	case a.format == "github":
 		return diag.WriteGitHub(a.stdout, c.diag, c.spec.Files, a.repositoryPath())
