@@ -99,6 +99,13 @@ type TargetDef struct {
 	Own     func(config any) []Statement
 	Explain TargetExplainer
 	Open    func(ctx context.Context, config any, env Env) (Target, error)
+	// Read opens the target to be read from: its tables as a source has them, cut
+	// by what SourceDef.Splits says of them, their columns of types that hold what
+	// may be stored there. A reader gives values as they are stored, untrimmed and
+	// unpadded. nil: it can't be read back.
+	Read func(ctx context.Context, config any, env Env) (Source, error)
+	// Dialect is what repairs are written in; nil: there is no SQL.
+	Dialect *Dialect
 }
 
 // TargetCapabilities are facts of a target known without connecting.

@@ -60,7 +60,8 @@ func (t *table) columnBlocks() map[*schema.Column]*lang.Column {
 
 // sourceColumns are the source's columns that are not dropped, in its order.
 func (t *table) sourceColumns(blocks map[*schema.Column]*lang.Column) []column {
-	var out []column
+	out := make([]column, 0, len(t.src.Columns))
+	t.out.Columns = make([]plan.Column, 0, len(t.src.Columns))
 	for i := range t.src.Columns {
 		sc := &t.src.Columns[i]
 		b := blocks[sc]
@@ -141,19 +142,20 @@ func (t *table) newColumns() []column {
 
 // checkNamesApart refuses two columns of one name at the target.
 func (t *table) checkNamesApart(cols []column) {
-	first := map[string]column{}
-	for _, c := range cols {
+	first := make(map[string]int, len(cols))
+	for i, c := range cols {
 		at := c.name
 		if t.dst != nil {
 			if dc := t.dst.Find(c.name); dc != nil {
 				at = dc.Name
 			}
 		}
-		a, twice := first[at]
+		j, twice := first[at]
 		if !twice {
-			first[at] = c
+			first[at] = i
 			continue
 		}
+		a := cols[j]
 		t.errorf(diag.ColumnCollision, c.at, c.name, "Two columns with one name",
 			"%s and %s of %s would both be %q at the target. Give one of them another name with `to`, or drop it.", a.origin(), c.origin(), t.src.Name, c.name)
 	}
@@ -172,7 +174,7 @@ func (c column) origin() string {
 // what goes to the target, and what filter and expressions look at. A hash
 // split also reads its columns (see split).
 func (t *table) reads(cols []column, filter *expression) {
-	need := map[string]bool{}
+	need := make(map[string]bool, len(t.src.Columns))
 	for _, c := range cols {
 		if c.value == nil {
 			need[c.source.Name] = true
@@ -193,7 +195,7 @@ func (t *table) reads(cols []column, filter *expression) {
 
 // read sets the columns that are read, in the source's order.
 func (t *table) read(need map[string]bool) {
-	t.out.Read = t.out.Read[:0]
+	t.out.Read = make([]plan.Read, 0, len(need))
 	for _, c := range t.src.Columns {
 		if need[c.Name] {
 			t.out.Read = append(t.out.Read, plan.Read{Name: c.Name, Native: c.Native, Type: c.Type, Nullable: c.Nullable})

@@ -72,7 +72,7 @@ func lacks(statements []connectors.Statement) bool {
 func (p *pipeline) prepare(t *plan.Table, after []string) string {
 	s := plan.Stage{ID: "prepare " + t.Source.String(), Kind: plan.StagePrepare, Table: t.Source.String(), After: after, Parallel: 1}
 	if x := p.target.def.Target.Explain; x != nil {
-		s.Statements = x.Prepare(p.out.BareLoad(t))
+		s.Statements = x.Prepare(t.Facts())
 		s.NotBuilt = lacks(s.Statements)
 	} else {
 		s.Statements, s.NotBuilt = notBuilt(), true
@@ -107,7 +107,7 @@ func (p *pipeline) applyStage(extracts, after []string) {
 			break
 		}
 		t := &p.out.Tables[i]
-		s.Loads = append(s.Loads, plan.TableStatements{Table: t.Source.String(), Statements: x.Insert(p.out.BareLoad(t))})
+		s.Loads = append(s.Loads, plan.TableStatements{Table: t.Source.String(), Statements: x.Insert(t.Facts())})
 	}
 	if x == nil {
 		s.Statements, s.NotBuilt = notBuilt(), true
@@ -119,7 +119,7 @@ func (p *pipeline) finish(t *plan.Table) string {
 	name := t.Source.String()
 	s := plan.Stage{ID: "finish " + name, Kind: plan.StageFinish, Table: name, After: []string{"extract " + name}, Parallel: 1}
 	if x := p.target.def.Target.Explain; x != nil {
-		s.Statements = x.Finish(p.out.BareLoad(t))
+		s.Statements = x.Finish(t.Facts())
 		s.NotBuilt = lacks(s.Statements)
 	} else {
 		s.Statements, s.NotBuilt = notBuilt(), true

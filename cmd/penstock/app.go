@@ -143,7 +143,8 @@ Exit codes:
   130, 143  cut short by SIGINT, SIGTERM; run it again to go on`,
 		Example: `  penstock validate shop.hcl
   penstock plan shop.hcl
-  penstock run shop.hcl`,
+  penstock run shop.hcl
+  penstock verify shop.hcl`,
 		SilenceErrors:              true,
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
@@ -170,7 +171,7 @@ Exit codes:
 	f.StringArrayVar(&a.vars, "var", nil, "value of a variable, as `name=value`; may be repeated")
 	f.StringArrayVar(&a.varFiles, "var-file", nil, "`file` of variables, HCL or YAML; may be repeated")
 	mustComplete(c.MarkPersistentFlagFilename("var-file", "hcl", "yaml", "yml"))
-	c.AddCommand(a.validateCommand(), a.planCommand(), a.showCommand(), a.runCommand(), a.catalogCommand(), a.versionCommand())
+	c.AddCommand(a.validateCommand(), a.planCommand(), a.showCommand(), a.runCommand(), a.verifyCommand(), a.catalogCommand(), a.versionCommand())
 	c.AddCommand(a.explainCommand(), a.fmtCommand(), a.schemaCommand())
 	c.SetUsageTemplate(strings.ReplaceAll(c.UsageTemplate(), "Flags.FlagUsages ", fmt.Sprintf("Flags.FlagUsagesWrapped %d ", reportWidth)))
 	c.InitDefaultCompletionCmd()
@@ -216,7 +217,7 @@ func (a *app) stderrWidth() int {
 type scrubbed struct{ w io.Writer }
 
 func (s scrubbed) Write(p []byte) (int, error) {
-	if _, err := io.WriteString(s.w, secret.Scrub(string(p))); err != nil {
+	if _, err := s.w.Write(secret.ScrubBytes(p)); err != nil {
 		return 0, err
 	}
 	return len(p), nil

@@ -85,6 +85,7 @@ func Definition() *connectors.Definition {
 			Live:      targetChecks,
 			Explain:   explainer{},
 			Open:      openTarget,
+			Read:      openWritten,
 		},
 	}
 }

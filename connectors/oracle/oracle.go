@@ -31,6 +31,8 @@ func Definition() *connectors.Definition {
 			// An SCN can be read again while the undo of that time is kept.
 			Capabilities: connectors.SourceCapabilities{CDC: true, Durable: true},
 			Splits:       splits,
+			Explain:      explainer{},
+			Open:         openSource,
 		},
 	}
 }
@@ -48,8 +50,10 @@ func check(config any) []connectors.Problem {
 
 // Storage words of the catalog.
 const (
-	storageHeap = "heap" // rows have a ROWID made of file, block and row: blocks can be sought
-	storageIOT  = "iot"  // an index-organized table: rows lie in the key's order and move
+	storageHeap     = "heap"     // rows have a ROWID made of file, block and row: blocks can be sought
+	storageIOT      = "iot"      // an index-organized table: rows lie in the key's order and move
+	storageCluster  = "cluster"  // rows lie between those of other tables
+	storageExternal = "external" // rows of files
 )
 
 // splits: blocks of a heap are read once each and need no key. An index-organized
@@ -59,8 +63,19 @@ func splits(t *schema.Table) []connectors.SplitKind {
 	if !t.View && (t.Storage == storageHeap || t.Storage == "") {
 		out = append(out, connectors.SplitBlocks)
 	}
-	if t.DefaultKey() != nil && (t.View || t.Storage == storageHeap || t.Storage == storageIOT || t.Storage == "") {
+	if cuttable(t) && t.Storage != storageExternal {
 		out = append(out, connectors.SplitKey)
 	}
 	return append(out, connectors.SplitNone)
+}
+
+// cuttable reports whether a table has a key of columns that chunks can be cut by.
+func cuttable(t *schema.Table) bool {
+	key := t.DefaultKey()
+	for _, n := range key {
+		if _, err := keyOf(t, n); err != nil {
+			return false
+		}
+	}
+	return len(key) > 0
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
@@ -58,18 +59,25 @@ func read(text string, columns []schema.Column) (*source, []Problem) {
 	if problems := append(s.slips(columns), s.numbers()...); len(problems) > 0 {
 		return s, problems
 	}
-	config := conf.CreateNew()
-	config.MaxNodes = maxParts
-	for name := range config.Builtins {
-		config.Disabled[name] = !isFunction(name)
-	}
-	tree, err := parser.ParseWithConfig(s.parsable(), config)
+	tree, err := parser.ParseWithConfig(s.parsable(), grammar())
 	if err != nil {
 		return s, []Problem{s.syntax(err)}
 	}
 	s.tree = tree.Node
 	return s, nil
 }
+
+// grammar is what the parser knows: our functions and no other, and a bound. It
+// is made once, since the maps in it cost more than an expression's parsing; the
+// parser only reads it.
+var grammar = sync.OnceValue(func() *conf.Config {
+	config := conf.CreateNew()
+	config.MaxNodes = maxParts
+	for name := range config.Builtins {
+		config.Disabled[name] = !isFunction(name)
+	}
+	return config
+})
 
 // lex reads the tokens, up to the first fault.
 func (s *source) lex() error {

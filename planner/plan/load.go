@@ -39,13 +39,19 @@ func (p *Pipeline) Stage(kind StageKind, table string) *Stage {
 	return nil
 }
 
-// BareLoad is table t of p as its target sees it, without the statements: what
-// they are written from.
+// BareLoad is table t of p as its target sees it, without the statements.
 func (p *Pipeline) BareLoad(t *Table) connectors.Load {
+	l := t.Facts()
+	l.Definition = string(p.Definition(t))
+	return l
+}
+
+// Facts are what the statements of a table's load are written from.
+func (t *Table) Facts() connectors.Load {
 	l := connectors.Load{
 		Source: t.Source.String(), Table: t.Target, Key: t.Key, Create: t.Create,
-		Existing: connectors.Existing(t.Existing), Mode: t.Apply.Mode, Indexes: t.Apply.Indexes,
-		Digest: t.Digest, Definition: string(p.Definition(t)),
+		Existing: connectors.Existing(t.Existing), Mode: t.Apply.Mode, Indexes: t.Apply.Indexes, Digest: t.Digest,
+		Columns: make([]connectors.TargetColumn, 0, len(t.Columns)),
 	}
 	for _, c := range t.Columns {
 		l.Columns = append(l.Columns, connectors.TargetColumn{Name: c.Name, Native: c.Native, Type: c.Type, Nullable: c.Nullable, Numbered: c.Numbered})

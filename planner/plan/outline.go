@@ -76,8 +76,9 @@ func NewOutline(p *Plan, all bool) *Outline {
 }
 
 type outliner struct {
-	plan *Plan
-	all  bool
+	plan   *Plan
+	all    bool
+	finish map[string]*Stage // of the pipeline's tables
 }
 
 func (b *outliner) pipeline(p *Pipeline) PipelineOutline {
@@ -92,6 +93,12 @@ func (b *outliner) pipeline(p *Pipeline) PipelineOutline {
 			s += "; from " + p.Start + " on"
 		}
 		o.Facts = append(o.Facts, Fact{"changes", s})
+	}
+	b.finish = map[string]*Stage{}
+	for i := range p.Stages {
+		if s := &p.Stages[i]; s.Kind == StageFinish {
+			b.finish[s.Table] = s
+		}
 	}
 	groups := b.groups(p)
 	for _, g := range groups {

@@ -86,7 +86,7 @@ func (b *outliner) table(p *Pipeline, g group) TableOutline {
 		add("ranges", ranges(x))
 		add("chunks", chunks(x))
 	}
-	add("enters by", enters(p, x))
+	add("enters by", enters(b.finish[x.Source.String()], x))
 	if len(x.Key) > 0 {
 		add("key", strings.Join(x.Key, ", "))
 	} else {
@@ -185,7 +185,8 @@ func chunks(t *Table) string {
 	return s
 }
 
-func enters(p *Pipeline, t *Table) string {
+// enters says how rows come in; finish is what runs after those of the table.
+func enters(finish *Stage, t *Table) string {
 	var parts []string
 	a := t.Apply
 	if a.Mode != "" {
@@ -193,7 +194,6 @@ func enters(p *Pipeline, t *Table) string {
 		if a.Why != "" {
 			s += ", " + a.Why
 		}
-		finish := p.Stage(StageFinish, t.Source.String())
 		switch {
 		case t.Create && a.Indexes == "defer" && finish != nil && !finish.NotBuilt && len(finish.Statements) > 0:
 			s += "; keys and indexes after the rows"
