@@ -43,6 +43,7 @@ var tree = rules{
 
 		{"lang", of("schema", "diag", "secret", "units")}, // no connector, no catalog
 		{"planner/plan", append([]string{"connectors"}, of("schema", "ranges", "diag", "secret", "units")...)},
+		{"planner/draft", append([]string{"lang", "connectors"}, internals...)},
 		{"planner/plan/page", append([]string{"connectors", "planner/plan"}, of("units")...)},
 		{"planner/plan/comment", append([]string{"connectors", "planner/plan"}, of("diag", "units")...)},
 		{"planner", append([]string{"lang", "connectors", "planner/plan"}, internals...)},
