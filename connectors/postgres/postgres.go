@@ -82,6 +82,8 @@ func Definition() *connectors.Definition {
 			Own:     own,
 			Explain: explainer{},
 			Open:    openTarget,
+			Read:    openLoaded,
+			Dialect: &dialect,
 		},
 	}
 }
