@@ -174,6 +174,7 @@ Exit codes:
 	c.AddCommand(a.validateCommand(), a.planCommand(), a.showCommand(), a.runCommand(), a.verifyCommand(), a.catalogCommand(), a.versionCommand())
 	c.AddCommand(a.authoring()...)
 	c.SetUsageTemplate(strings.ReplaceAll(c.UsageTemplate(), "Flags.FlagUsages ", fmt.Sprintf("Flags.FlagUsagesWrapped %d ", reportWidth)))
+	c.SetOut(a.stdout) // the completion command takes it as it is made
 	c.InitDefaultCompletionCmd()
 	for _, sub := range c.Commands() {
 		if sub.Name() == "completion" {

@@ -44,6 +44,8 @@ func Definition() *connectors.Definition {
 		Kind:    Kind,
 		Summary: "PostgreSQL 15 and later: loads by binary COPY, changes by logical replication",
 		Types:   types{},
+		Twin:    twin,
+		Passes:  passes,
 		Source: &connectors.SourceDef{
 			Config: func() any { return &SourceConfig{} },
 			Check:  checkSource,
@@ -72,6 +74,8 @@ func Definition() *connectors.Definition {
 			Place:     func(config any, _ connectors.Env) string { return placeOf(config.(*TargetConfig).Connection) },
 			Explain:   explainer{},
 			Open:      openTarget,
+			Read:      openLoaded,
+			Dialect:   &dialect,
 		},
 	}
 }

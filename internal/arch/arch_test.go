@@ -47,6 +47,7 @@ var tree = rules{
 		{"planner/plan/page", append([]string{"connectors", "planner/plan"}, of("units")...)},
 		{"planner/plan/comment", append([]string{"connectors", "planner/plan"}, of("diag", "units")...)},
 		{"planner", append([]string{"lang", "connectors", "planner/plan"}, internals...)},
+		{"runtime/stream", append([]string{"connectors"}, internals...)},
 		{"runtime/checkpoint", append([]string{"connectors"}, of("change", "ranges")...)},
 		{"runtime/rows", append([]string{"planner/plan", "connectors"}, of("schema", "batch", "ranges", "rowexpr")...)},
 		{"runtime/verify", append([]string{"planner/plan", "connectors", "runtime", "runtime/checkpoint", "runtime/rows"}, internals...)},
