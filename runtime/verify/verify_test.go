@@ -312,7 +312,7 @@ func TestRowsBeyondMemoryAreMatchedGroupByGroup(t *testing.T) {
 }`, sqliteTarget, `  table "t" {}`)
 	w.run()
 	w.exec("d.db", "UPDATE t SET big_number = big_number + 1", "DELETE FROM t WHERE id % 3 = 0", "INSERT INTO t SELECT id + 1000000, small_number, big_number, short_string, created_date FROM t WHERE id % 5 = 0")
-	w.plan.Pipelines[0].Memory = 4 * 40 * 2000 // two thousand entries
+	w.plan.Pipelines[0].Memory = 2 * 40 * 2000 // two thousand entries
 	r := w.verify(func(o *verify.Options) { o.Limit = 30 })
 	if r.Missing != 10000 || r.Extra != 4000 || r.Different != 20000 {
 		t.Errorf("%d missing, %d extra, %d different; want 10000, 4000, 20000", r.Missing, r.Extra, r.Different)
