@@ -118,7 +118,14 @@ func (a *app) draft(cmd *cobra.Command, path, syntax string, o draft.Options) er
 	} else if err := createFile(path, text); err != nil {
 		return usage("%s: %v", path, cause(err))
 	}
+	doc := newDocument("init")
+	doc.Errored, doc.Diagnostics = found.HasErrors(), found.Records(spec.Files)
 	if found.HasErrors() {
+		if a.json && path != "" {
+			if err := a.writeJSON(doc); err != nil {
+				return err
+			}
+		}
 		fmt.Fprintf(a.stderr, "The draft doesn't plan yet, with %s to mend:\n\n", found.Summary())
 		if err := diag.WriteWithin(a.stderr, found, spec.Files, a.color, a.columns()); err != nil {
 			return err
@@ -129,8 +136,6 @@ func (a *app) draft(cmd *cobra.Command, path, syntax string, o draft.Options) er
 		return nil
 	}
 	if a.json {
-		doc := newDocument("init")
-		doc.Diagnostics = found.Records(spec.Files)
 		return a.writeJSON(doc)
 	}
 	fmt.Fprintf(a.stderr, "%s is drafted, and plans as it stands\nNext: %s plan %s\n", path, a.program, quote(path))
