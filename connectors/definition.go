@@ -13,8 +13,15 @@ type Definition struct {
 	Kind    string // the word in the spec
 	Summary string // one line for docs and completion
 	Types   Types
-	Source  *SourceDef // nil: it is never a source
-	Target  *TargetDef // nil: it is never a target
+	// Twin names the type of a new target column for a column of this connector's
+	// own: the same one, with what it says beyond Types; "" = as Types.Render. May be nil.
+	Twin func(native string) string
+	// Passes reports whether a value of the source's type, as the source encodes
+	// it, is what the target takes for its column octet for octet, once schema.Fit
+	// says exact: rows of such columns can be passed on undecoded. nil: never.
+	Passes func(source, target string) bool
+	Source *SourceDef // nil: it is never a source
+	Target *TargetDef // nil: it is never a target
 }
 
 // Types maps a connector's own type names to ours and back.
@@ -43,6 +50,11 @@ type SourceDef struct {
 	// Local gives the catalog without connecting anywhere, in files at most. It
 	// is nil for a source that has to be connected to.
 	Local func(ctx context.Context, config any, env Env) (*schema.Catalog, error)
+	// Live are the checks of an open source.
+	Live []Check[Source]
+	// Grants are the statements by which a DBA gives the user of the config
+	// exactly what u takes. nil: not known.
+	Grants func(config any, u Use) []Statement
 	// Explain writes the statements; nil: not built yet.
 	Explain SourceExplainer
 	// Open connects; nil: not built yet.
@@ -53,7 +65,10 @@ type SourceDef struct {
 type SourceCapabilities struct {
 	CDC     bool // has a log of changes
 	Durable bool // a snapshot's point can be read again after a restart
-	Frozen  bool // its tables never change while the source is the same, so they are of one state whenever they were read
+	// Holds is what the source keeps for a load and for how long, a clause; "" for
+	// nothing.
+	Holds  string
+	Frozen bool // its tables never change while the source is the same, so they are of one state whenever they were read
 }
 
 // TargetDef is a connector's target side.
@@ -81,9 +96,27 @@ type TargetDef struct {
 	// Local gives the catalog without connecting; a missing file is an empty
 	// catalog and is not created. nil: the target is a server. A plan does not ask
 	// for it: where the spec names no catalog file, a target is planned as empty.
-	Local   func(ctx context.Context, config any, env Env) (*schema.Catalog, error)
+	Local func(ctx context.Context, config any, env Env) (*schema.Catalog, error)
+	// Objects are the indexes and constraints of a table that is there which
+	// `indexes = "defer"` puts off, and those that stay, with the reason. nil: the
+	// target puts off none.
+	Objects func(t *schema.Table) []schema.Object
+	// Live are the checks of an open target.
+	Live []Check[Target]
+	// Grants is as SourceDef.Grants.
+	Grants func(config any, u Use) []Statement
+	// Own are the statements that make Penstock's own tables, for a DBA who makes
+	// them: with what has to come before any DDL. nil: there are none.
+	Own     func(config any) []Statement
 	Explain TargetExplainer
 	Open    func(ctx context.Context, config any, env Env) (Target, error)
+	// Read opens the target to be read from: its tables as a source has them, cut
+	// by what SourceDef.Splits says of them, their columns of types that hold what
+	// may be stored there. A reader gives values as they are stored, untrimmed and
+	// unpadded. nil: it can't be read back.
+	Read func(ctx context.Context, config any, env Env) (Source, error)
+	// Dialect is what repairs are written in; nil: there is no SQL.
+	Dialect *Dialect
 }
 
 // TargetCapabilities are facts of a target known without connecting.
@@ -125,6 +158,7 @@ type Statement struct {
 	Comment string `json:"comment,omitempty"` // what it is for, for people
 	Rows    int    `json:"rows,omitempty"`    // a multi-row form is shown with one row: how many the run repeats
 	Locks   string `json:"locks,omitempty"`   // what it locks, in the target's own word
+	Beside  bool   `json:"beside,omitempty"`  // in a finishing stage: runs beside its like, each on a connection of its own
 }
 
 // NotBuilt stands in a plan where a connector has no statement to show yet. A

@@ -115,9 +115,10 @@ var schemaTells = []diag.Code{
 // schemaCant are specs with one of these codes in which it can't, and what it
 // would have to know.
 var schemaCant = map[string]string{
-	"sensitive_default":   "that the variable is sensitive",
-	"password_in_address": "what is inside a text",
-	"variable_default":    "the variable's type",
+	"sensitive_default":    "that the variable is sensitive",
+	"password_in_address":  "what is inside a text",
+	"password_before_host": "what is inside a text",
+	"variable_default":     "the variable's type",
 }
 
 func TestSchemaRefusesWhatItCanTell(t *testing.T) {

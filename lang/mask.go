@@ -18,13 +18,14 @@ import (
 var secretLine = regexp.MustCompile(`(?im)(?:^|[{,])[ \t]*["']?[\w-]*(?:pass?w|pwd|passphrase|secret|token|credential|private_key|api_key)[\w-]*["']?[ \t]*[:=][ \t]*` +
 	`("(?:[^"\\\n]|\\.)*"?|'(?:[^'\n]|'')*'?|[^\s=,}#'"][^,}#\n]*)`)
 
-// secretURL is a password inside an address.
-var secretURL = regexp.MustCompile(`://[^/@:\s"']+:([^/@\s"'$]+)@`)
+// secretURL is a password inside an address, with a scheme or, where a value
+// begins, without one.
+var secretURL = regexp.MustCompile(`(?:://|^|["'\s])[^/@:\s"']+:([^/@\s"'$]+)@`)
 
 var reference = regexp.MustCompile(`^["']?(?:(?:env|file)\s*\(|var\.|local\.|\$\{|[|>{\[]|true\b|false\b|null\b)`)
 
 // secretWords are looked for before the patterns are tried, which are slow.
-var secretWords = [][]byte{[]byte("passw"), []byte("pasw"), []byte("pwd"), []byte("passphrase"), []byte("secret"), []byte("token"), []byte("credential"), []byte("private_key"), []byte("api_key"), []byte("://")}
+var secretWords = [][]byte{[]byte("passw"), []byte("pasw"), []byte("pwd"), []byte("passphrase"), []byte("secret"), []byte("token"), []byte("credential"), []byte("private_key"), []byte("api_key"), []byte("@")}
 
 // masked copies a file with what looks like a secret replaced.
 func masked(src []byte) []byte {

@@ -29,7 +29,7 @@ func TestGoldenJSONPage(t *testing.T) {
 		t.Fatalf("%s has no line %q, below which its tables stand", path, fieldsMark)
 	}
 	g := &jsonPage{t: t, structs: map[string]*jsonStruct{}, names: map[string]string{}, text: map[string]bool{}, events: map[string]string{}}
-	for _, dir := range []string{"cmd/penstock", "planner/plan", "runtime", "connectors", "internal/diag", "internal/event", "internal/schema"} {
+	for _, dir := range []string{"cmd/penstock", "planner/plan", "runtime", "runtime/verify", "connectors", "internal/diag", "internal/event", "internal/schema"} {
 		g.read(dir)
 	}
 	golden(t, path, append(append(bytes.Clone(head), fieldsMark...), g.tables()...))
@@ -42,7 +42,7 @@ const fieldsMark = "<!-- What follows is written by `make update`, from the code
 var meanings = map[string]string{
 	"Record.range": "the bytes it is about", "RelatedRecord.range": "its bytes", "EditRecord.range": "the bytes that go",
 	"Snippet.code": "the lines", "Pipeline.bad_rows": "what is done with rows that can't go in", "TableResult.ranges": "what this run loaded of each",
-	"PipelineStarted.tables": "how many", "PipelineResult.tables": "each table's outcome", "PipelineResult.error": "why it failed",
+	"PipelineStarted.tables": "how many", "pulled.tables": "how many", "endpoint": "its id: `source.erp`", "PipelineResult.tables": "each table's outcome", "PipelineResult.error": "why it failed",
 	"Snippet.highlight_end":     "the byte behind it",
 	"attempt":                   "how many have failed",
 	"bad_rows":                  "rows set aside",
@@ -243,7 +243,7 @@ func (g *jsonPage) tables() []byte {
 	b.WriteString("\n## Documents\n")
 	var roots []string
 	for key, s := range g.structs {
-		if s.pkg == "main" && g.events[key] == "" && g.holds(s, "head") {
+		if s.pkg == "main" && g.events[key] == "" && (g.holds(s, "head") || g.holds(s, "document")) {
 			roots = append(roots, key)
 		}
 	}
@@ -257,7 +257,8 @@ func (g *jsonPage) tables() []byte {
 	type event struct{ name, key string }
 	var events []event
 	for key, name := range g.events {
-		if g.structs[key] != nil {
+		// verify draws its screen from these, and writes one document.
+		if g.structs[key] != nil && !strings.HasPrefix(name, "compare") {
 			events = append(events, event{name, key})
 		}
 	}
@@ -352,6 +353,8 @@ func (g *jsonPage) kind(pkg string, e ast.Expr) string {
 	switch {
 	case key == "json.RawMessage" || name == "any":
 		return "any"
+	case key == "verify.Text":
+		return "text or null"
 	case key == "time.Time":
 		return "time"
 	case key == "time.Duration":

@@ -95,10 +95,11 @@ func (p *pipeline) scan(ctx context.Context, t *table, parts []ranges.Chunk, giv
 			b.Discard()
 			return stop
 		}
-		// Rows that were left out behind the last good one go with an empty batch.
-		if err != nil && !(errors.Is(err, io.EOF) && len(unread) > 0) {
+		// Rows that were left out behind the last good one go with an empty batch. An
+		// error that holds io.EOF is a connection's end, not the chunk's.
+		if err != nil && !(err == io.EOF && len(unread) > 0) {
 			b.Discard()
-			if errors.Is(err, io.EOF) {
+			if err == io.EOF {
 				return nil
 			}
 			return fmt.Errorf("%s: %w", parts[0], err)

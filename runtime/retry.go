@@ -55,3 +55,9 @@ func (b Backoff) wait(ctx context.Context, drain <-chan struct{}, n int, err err
 		return err
 	}
 }
+
+// Wait sleeps before attempt n+1 after err (n from 1), where that may help; else
+// it returns err.
+func (b Backoff) Wait(ctx context.Context, n int, err error, tell func(event.Retrying)) error {
+	return b.wait(ctx, nil, n, err, tell)
+}

@@ -113,6 +113,9 @@ func (t *Target) OpenLoad(context.Context, connectors.Load) (connectors.BulkWrit
 	return &writer{t: t}, nil
 }
 
+// Undo has nothing to put back.
+func (t *Target) Undo(context.Context, string, int) ([]connectors.Dropped, error) { return nil, nil }
+
 // Finish marks the table loaded.
 func (t *Target) Finish(_ context.Context, l connectors.Load) error {
 	t.mu.Lock()

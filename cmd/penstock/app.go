@@ -72,7 +72,11 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	case errors.As(err, &usage):
 		return a.refuse(root, args, runtime.ExitSpec, "usage", err.Error(), "")
 	case errors.As(err, &failed): // of an endpoint, before anything was done
-		return a.refuse(root, args, runtime.ExitCode(err), connectors.ClassOf(err).String(), err.Error(), "")
+		message := err.Error()
+		if commandOf(root, args) == "run" {
+			message = "nothing was done: " + message
+		}
+		return a.refuse(root, args, runtime.ExitCode(err), connectors.ClassOf(err).String(), message, "")
 	case errors.As(err, &errno): // a full disk under standard output
 		return a.refuse(root, args, runtime.ExitFailed, connectors.Fatal.String(), err.Error(), "")
 	}
@@ -143,7 +147,8 @@ Exit codes:
   130, 143  cut short by SIGINT, SIGTERM; run it again to go on`,
 		Example: `  penstock validate shop.hcl
   penstock plan shop.hcl
-  penstock run shop.hcl`,
+  penstock run shop.hcl
+  penstock verify shop.hcl`,
 		SilenceErrors:              true,
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
@@ -170,9 +175,10 @@ Exit codes:
 	f.StringArrayVar(&a.vars, "var", nil, "value of a variable, as `name=value`; may be repeated")
 	f.StringArrayVar(&a.varFiles, "var-file", nil, "`file` of variables, HCL or YAML; may be repeated")
 	mustComplete(c.MarkPersistentFlagFilename("var-file", "hcl", "yaml", "yml"))
-	c.AddCommand(a.validateCommand(), a.planCommand(), a.showCommand(), a.runCommand(), a.catalogCommand(), a.versionCommand())
-	c.AddCommand(a.explainCommand(), a.fmtCommand(), a.schemaCommand())
+	c.AddCommand(a.validateCommand(), a.planCommand(), a.showCommand(), a.runCommand(), a.verifyCommand(), a.catalogCommand(), a.versionCommand())
+	c.AddCommand(a.authoring()...)
 	c.SetUsageTemplate(strings.ReplaceAll(c.UsageTemplate(), "Flags.FlagUsages ", fmt.Sprintf("Flags.FlagUsagesWrapped %d ", reportWidth)))
+	c.SetOut(a.stdout) // the completion command takes it as it is made
 	c.InitDefaultCompletionCmd()
 	for _, sub := range c.Commands() {
 		if sub.Name() == "completion" {
@@ -216,7 +222,7 @@ func (a *app) stderrWidth() int {
 type scrubbed struct{ w io.Writer }
 
 func (s scrubbed) Write(p []byte) (int, error) {
-	if _, err := io.WriteString(s.w, secret.Scrub(string(p))); err != nil {
+	if _, err := s.w.Write(secret.ScrubBytes(p)); err != nil {
 		return 0, err
 	}
 	return len(p), nil

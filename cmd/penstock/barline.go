@@ -77,7 +77,7 @@ func (f *frame) facts(x event.TableTally, now time.Time) []fact {
 	}
 	speed := fact{rank: 3, text: rate(x.Rate(now))}
 	if x.Loaded {
-		facts = append(facts, fact{text: "loaded, " + plural64(x.Rows+x.Before, "row")}, speed)
+		facts = append(facts, fact{text: x.Verb() + ", " + plural64(x.Rows+x.Before, "row")}, speed)
 		bad()
 		return facts
 	}
@@ -91,7 +91,7 @@ func (f *frame) facts(x event.TableTally, now time.Time) []fact {
 		return facts
 	}
 	bad()
-	return append(facts, speed, fact{rank: 4, text: read(x)}, fact{rank: 5, text: "loaded " + units.Count(x.Rows)})
+	return append(facts, speed, fact{rank: 4, text: read(x)}, fact{rank: 5, text: x.Verb() + " " + units.Count(x.Rows)})
 }
 
 // state says what a table waits for, or for how long.

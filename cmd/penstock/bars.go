@@ -45,7 +45,8 @@ func (b *bars) show(_ time.Time, e event.Event) {
 		// The bars go on if a line is lost.
 		_, _ = fmt.Fprintln(b.progress, wrap(text, width, "", "  "))
 	}
-	if _, ok := e.(event.TableStarted); ok {
+	switch e.(type) {
+	case event.TableStarted, event.CompareStarted:
 		b.grow()
 	}
 }

@@ -50,7 +50,10 @@ func (a *app) report(command, spec, run string, c *compiled) error {
 	switch {
 	case a.json:
 		d := newDocument(command)
-		d.Errored, d.Diagnostics, d.Plan = c.diag.HasErrors(), c.diag.Records(c.spec.Files), c.plan
+		d.Errored, d.Diagnostics, d.Changes = c.diag.HasErrors(), c.diag.Records(c.spec.Files), c.changes
+		if command != "validate" { // which asks whether there is a plan, and not for it
+			d.Plan = c.plan
+		}
 		return a.writeJSON(d)
 	case a.format == "github":
 		return diag.WriteGitHub(a.stdout, c.diag, c.spec.Files, a.repositoryPath())

@@ -48,6 +48,10 @@ func (l *lines) show(now time.Time, e event.Event) {
 		if e.Done > 0 {
 			text += fmt.Sprintf("; %d of %d are there from earlier (%s)", e.Done, e.Chunks, plural64(e.Rows, "row"))
 		}
+	case event.CompareStarted:
+		text = fmt.Sprintf("%s: reading both sides, %s", e.Table, plural(e.Chunks, "chunk"))
+	case event.Compared:
+		text = fmt.Sprintf("%s: %s", e.Table, e.State)
 	case event.TableLoaded:
 		if e.Already == "" {
 			text = fmt.Sprintf("%s: loaded, %s", e.Table, plural64(e.Rows, "row"))
@@ -95,7 +99,7 @@ func (l *lines) close() {
 // when.
 func progressLine(name string, x event.TableTally, now time.Time, last int64, lastAt time.Time) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s, loaded %s", name, read(x), units.Count(x.Rows))
+	fmt.Fprintf(&b, "%s: %s, %s %s", name, read(x), x.Verb(), units.Count(x.Rows))
 	if n, ok := percent(x); ok {
 		fmt.Fprintf(&b, " (%d%% done)", n)
 	}

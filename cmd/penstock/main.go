@@ -21,19 +21,24 @@ func penstock() int {
 	// A reader of the JSON lines that goes away must not end a load: writing
 	// fails then, and nothing else.
 	signal.Ignore(syscall.SIGPIPE)
+	// The Oracle driver prints to standard output, which is for results alone.
+	stdout := os.Stdout
+	if null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
+		os.Stdout = null
+	}
 	a := &app{
 		program:   os.Args[0],
 		registry:  all.Registry(),
 		stdin:     os.Stdin,
-		stdout:    os.Stdout,
+		stdout:    stdout,
 		stderr:    os.Stderr,
 		terminal:  term.IsTerminal(int(os.Stderr.Fd())),
 		color:     term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
 		size:      func() (int, int) { return terminalSize(os.Stderr) },
 		lookupEnv: os.LookupEnv,
 	}
-	if term.IsTerminal(int(os.Stdout.Fd())) {
-		a.width, _ = terminalSize(os.Stdout)
+	if term.IsTerminal(int(stdout.Fd())) {
+		a.width, _ = terminalSize(stdout)
 	}
 	return a.execute(context.Background(), os.Args[1:])
 }

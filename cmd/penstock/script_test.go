@@ -35,6 +35,8 @@ func (m withServers) Run() int { return postgrestest.Main(m.M) }
 //
 //	exits N ARGS...      runs penstock and wants this exit code
 //	rows FILE SQL WANT   runs a query on a SQLite file; columns are joined by |, rows by blanks
+//	sql FILE SQL         runs statements on a SQLite file
+//	play FILE SCRIPT     runs the statements of a file on a SQLite file
 //	examples DIR         copies an example's folder into the current one
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -48,6 +50,8 @@ func TestScript(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":    exits,
 			"rows":     rows,
+			"sql":      execute,
+			"play":     execute,
 			"examples": examples,
 		},
 	})
@@ -81,6 +85,22 @@ func rows(ts *testscript.TestScript, neg bool, args []string) {
 	if (got == args[2]) == neg {
 		ts.Fatalf("%s gives %q, want %q", args[1], got, args[2])
 	}
+}
+
+// execute runs statements, given as they are (sql) or in a file (play).
+func execute(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: sql FILE SQL, play FILE SCRIPT")
+	}
+	text := args[1]
+	if _, err := os.Stat(ts.MkAbs(text)); err == nil {
+		text = ts.ReadFile(text)
+	}
+	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer db.Close()
+	_, err = db.Exec(text)
+	ts.Check(err)
 }
 
 // query gives the result of a query as text, NULL as "NULL".

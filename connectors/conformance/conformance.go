@@ -72,12 +72,12 @@ func readChunk(ctx context.Context, snap connectors.Snapshot, x connectors.Extra
 	for last := false; ; {
 		b := pool.Builder()
 		err := r.Read(ctx, b)
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF { // alone: an error that holds it is a connection's end
 			if n := b.Rows(); n != 0 {
 				return nil, fmt.Errorf("%d rows came together with io.EOF: Read gives the last rows alone, and io.EOF when asked again", n)
 			}
 			b.Discard()
-			if b := pool.Builder(); !errors.Is(r.Read(ctx, b), io.EOF) {
+			if b := pool.Builder(); r.Read(ctx, b) != io.EOF {
 				return nil, errors.New("after io.EOF the next Read did not return io.EOF")
 			}
 			return rows, nil

@@ -48,7 +48,7 @@ type Column struct {
 // TargetConfig is a delimited target block.
 type TargetConfig struct {
 	Form
-	Path string `spec:"path,required" json:"path" doc:"Folder of the files; each chunk of a table is one."`
+	Path string `spec:"path,required" json:"path" doc:"Folder of the files; each chunk of a table is one." example:"out"`
 }
 
 // Definition is the connector.
@@ -65,6 +65,7 @@ func Definition() *connectors.Definition {
 			Splits:       splits,
 			Local:        local,
 			Explain:      explainer{},
+			Live:         sourceChecks,
 			Open:         openSource,
 		},
 		Target: &connectors.TargetDef{
@@ -81,8 +82,10 @@ func Definition() *connectors.Definition {
 			},
 			SplitName: splitName,
 			Local:     localTarget,
+			Live:      targetChecks,
 			Explain:   explainer{},
 			Open:      openTarget,
+			Read:      openWritten,
 		},
 	}
 }

@@ -10,11 +10,11 @@ import (
 
 // SourceConfig is an oracle source block.
 type SourceConfig struct {
-	Host     string     `spec:"host,required" json:"host" doc:"Name or address of the listener."`
+	Host     string     `spec:"host,required" json:"host" doc:"Name or address of the listener." example:"db.example.net"`
 	Port     int        `spec:"port" default:"1521" min:"1" json:"port" doc:"Port of the listener."`
-	Service  string     `spec:"service" json:"service,omitempty" doc:"Service name; this or sid."`
+	Service  string     `spec:"service" json:"service,omitempty" doc:"Service name; this or sid." example:"ORCLPDB1"`
 	SID      string     `spec:"sid" json:"sid,omitempty" doc:"System identifier, for databases without a service name."`
-	User     string     `spec:"user,required" json:"user" doc:"Who connects; a common user (c##name) where the log of a container database is read."`
+	User     string     `spec:"user,required" json:"user" doc:"Who connects; a common user (c##name) where the log of a container database is read." example:"PENSTOCK"`
 	Password secret.Ref `spec:"password,required" json:"password" doc:"Password of the user."`
 	PDB      string     `spec:"pdb" json:"pdb,omitempty" doc:"Pluggable database whose changes are read, where the service is that of the root."`
 }
@@ -31,6 +31,8 @@ func Definition() *connectors.Definition {
 			// An SCN can be read again while the undo of that time is kept.
 			Capabilities: connectors.SourceCapabilities{CDC: true, Durable: true},
 			Splits:       splits,
+			Explain:      explainer{},
+			Open:         openSource,
 		},
 	}
 }
@@ -48,8 +50,10 @@ func check(config any) []connectors.Problem {
 
 // Storage words of the catalog.
 const (
-	storageHeap = "heap" // rows have a ROWID made of file, block and row: blocks can be sought
-	storageIOT  = "iot"  // an index-organized table: rows lie in the key's order and move
+	storageHeap     = "heap"     // rows have a ROWID made of file, block and row: blocks can be sought
+	storageIOT      = "iot"      // an index-organized table: rows lie in the key's order and move
+	storageCluster  = "cluster"  // rows lie between those of other tables
+	storageExternal = "external" // rows of files
 )
 
 // splits: blocks of a heap are read once each and need no key. An index-organized
@@ -59,8 +63,19 @@ func splits(t *schema.Table) []connectors.SplitKind {
 	if !t.View && (t.Storage == storageHeap || t.Storage == "") {
 		out = append(out, connectors.SplitBlocks)
 	}
-	if t.DefaultKey() != nil && (t.View || t.Storage == storageHeap || t.Storage == storageIOT || t.Storage == "") {
+	if cuttable(t) && t.Storage != storageExternal {
 		out = append(out, connectors.SplitKey)
 	}
 	return append(out, connectors.SplitNone)
+}
+
+// cuttable reports whether a table has a key of columns that chunks can be cut by.
+func cuttable(t *schema.Table) bool {
+	key := t.DefaultKey()
+	for _, n := range key {
+		if _, err := keyOf(t, n); err != nil {
+			return false
+		}
+	}
+	return len(key) > 0
 }

@@ -89,16 +89,17 @@ func TestEveryParsedTypeRendersAsOneThatHoldsIt(t *testing.T) {
 
 func TestSplits(t *testing.T) {
 	key := &schema.Key{Columns: []string{"ID"}}
+	columns := []schema.Column{{Name: "ID", Native: "NUMBER", Type: schema.Of(schema.Decimal)}}
 	tests := []struct {
 		name  string
 		table schema.Table
 		want  string
 	}{
-		{"heap with a key", schema.Table{Storage: "heap", PrimaryKey: key}, "blocks key none"},
+		{"heap with a key", schema.Table{Storage: "heap", PrimaryKey: key, Columns: columns}, "blocks key none"},
 		{"heap without", schema.Table{Storage: "heap"}, "blocks none"},
-		{"index-organized", schema.Table{Storage: "iot", PrimaryKey: key}, "key none"},
+		{"index-organized", schema.Table{Storage: "iot", PrimaryKey: key, Columns: columns}, "key none"},
 		{"view", schema.Table{View: true}, "none"},
-		{"view with a key", schema.Table{View: true, PrimaryKey: key}, "key none"},
+		{"view with a key", schema.Table{View: true, PrimaryKey: key, Columns: columns}, "key none"},
 		{"external", schema.Table{Storage: "external"}, "none"},
 	}
 	for _, c := range tests {

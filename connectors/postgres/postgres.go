@@ -16,11 +16,11 @@ const Kind = "postgres"
 
 // Connection is how a server is reached, by a source and a target alike.
 type Connection struct {
-	Host     string     `spec:"host,required" json:"host" doc:"Name or address of the server, or the folder of its unix socket."`
+	Host     string     `spec:"host,required" json:"host" doc:"Name or address of the server, or the folder of its unix socket." example:"db.example.net"`
 	Port     int        `spec:"port" default:"5432" min:"1" json:"port" doc:"Port of the server."`
-	Database string     `spec:"database,required" json:"database" doc:"Database to read or to write to."`
-	User     string     `spec:"user,required" json:"user" doc:"Who connects."`
-	Password secret.Ref `spec:"password" json:"password,omitzero" doc:"Password of the user; none where the server asks for none."`
+	Database string     `spec:"database,required" json:"database" doc:"Database to read or to write to." example:"shop"`
+	User     string     `spec:"user,required" json:"user" doc:"Who connects." example:"penstock"`
+	Password secret.Ref `spec:"password" json:"password,omitzero" doc:"Password of the user; none where the server asks for none." example:"env"`
 }
 
 // SourceConfig is a postgres source block.
@@ -44,15 +44,22 @@ func Definition() *connectors.Definition {
 		Kind:    Kind,
 		Summary: "PostgreSQL 15 and later: loads by binary COPY, changes by logical replication",
 		Types:   types{},
+		Twin:    twin,
+		Passes:  passes,
 		Source: &connectors.SourceDef{
 			Config: func() any { return &SourceConfig{} },
 			Check:  checkSource,
 			// An exported snapshot ends with the session that holds it.
-			Capabilities: connectors.SourceCapabilities{CDC: true},
-			Splits:       splits,
-			Place:        func(config any, _ connectors.Env) string { return placeOf(config.(*SourceConfig).Connection) },
-			Explain:      sourceExplainer{},
-			Open:         openSource,
+			Capabilities: connectors.SourceCapabilities{CDC: true,
+				Holds: "one transaction, from the first table's cut until the last chunk is read: VACUUM keeps what was deleted or updated since, in the whole database, and each table has an ACCESS SHARE lock"},
+			Splits: splits,
+			Place:  func(config any, _ connectors.Env) string { return placeOf(config.(*SourceConfig).Connection) },
+			Live:   sourceChecks,
+			Grants: func(config any, u connectors.Use) []connectors.Statement {
+				return grants(sourceNeeds(config.(*SourceConfig), u))
+			},
+			Explain: sourceExplainer{},
+			Open:    openSource,
 		},
 		Target: &connectors.TargetDef{
 			Config: func() any { return &TargetConfig{} },
@@ -68,10 +75,18 @@ func Definition() *connectors.Definition {
 				CommitRows: 10_000, CommitBytes: 8 << 20, CommitEvery: "1s",
 			},
 			SplitName: splitName,
+			Objects:   objectsOf,
 			Home:      func(config any) string { return config.(*TargetConfig).Schema },
 			Place:     func(config any, _ connectors.Env) string { return placeOf(config.(*TargetConfig).Connection) },
-			Explain:   explainer{},
-			Open:      openTarget,
+			Live:      targetChecks,
+			Grants: func(config any, u connectors.Use) []connectors.Statement {
+				return grants(targetNeeds(config.(*TargetConfig), u, false))
+			},
+			Own:     own,
+			Explain: explainer{},
+			Open:    openTarget,
+			Read:    openLoaded,
+			Dialect: &dialect,
 		},
 	}
 }

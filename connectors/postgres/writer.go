@@ -55,7 +55,7 @@ func newWriter(t *target, l connectors.Load) (*writer, error) {
 	case "row":
 		w.enter = &singles{encoder: e, sql: insert, name: insertName}
 	default:
-		w.enter = newCopier(e, insert)
+		w.enter = newCopier(e, insert, l.Encoded)
 	}
 	return w, nil
 }

@@ -43,9 +43,11 @@ var tree = rules{
 
 		{"lang", of("schema", "diag", "secret", "units")}, // no connector, no catalog
 		{"planner/plan", append([]string{"connectors"}, of("schema", "ranges", "diag", "secret", "units")...)},
+		{"planner/draft", append([]string{"lang", "connectors"}, internals...)},
 		{"planner/plan/page", append([]string{"connectors", "planner/plan"}, of("units")...)},
 		{"planner/plan/comment", append([]string{"connectors", "planner/plan"}, of("diag", "units")...)},
 		{"planner", append([]string{"lang", "connectors", "planner/plan"}, internals...)},
+		{"runtime/stream", append([]string{"connectors"}, internals...)},
 		{"runtime/checkpoint", append([]string{"connectors"}, of("change", "ranges")...)},
 		{"runtime/rows", append([]string{"planner/plan", "connectors"}, of("schema", "batch", "ranges", "rowexpr")...)},
 		{"runtime/verify", append([]string{"planner/plan", "connectors", "runtime", "runtime/checkpoint", "runtime/rows"}, internals...)},
@@ -67,6 +69,7 @@ var tree = rules{
 		{"...", []string{"embed"}},                            // go:embed asks for it
 		{"connectors/sqlite", []string{"modernc.org/sqlite"}}, // database/sql drivers register themselves
 		{"bench/rows", []string{"modernc.org/sqlite"}},        // likewise; it measures database/sql itself
+		{"bench/verify", []string{"modernc.org/sqlite"}},      // likewise; it changes a row
 		{"bench/load", []string{"modernc.org/sqlite"}},        // likewise; it mends a file
 	},
 

@@ -26,7 +26,8 @@ type TableTally struct {
 	Bytes           int64
 	Chunks, Done    int
 	Retries         int
-	Loaded          bool
+	Loaded          bool      // or compared
+	Compares        bool      // it is compared, not loaded
 	Started         time.Time // when its first row was read; until then, when its edges were fixed
 	Ended           time.Time // when it was loaded; its rate stands still from then on
 }
@@ -53,6 +54,18 @@ func (t *Tally) Add(at time.Time, e Event) {
 		x.Committed += e.Read
 		x.Rows += e.Rows
 		x.Bad += e.Bad
+	case CompareStarted:
+		x := t.table(e.Pipeline, e.Table)
+		x.Expected, x.Chunks, x.Started, x.Compares = e.Expected, e.Chunks, at, true
+	case CompareRead: // there is nothing to commit
+		x := t.table(e.Pipeline, e.Table)
+		x.Read += e.Rows
+		x.Committed += e.Rows
+		x.Rows += e.Rows
+		x.Bytes += e.Bytes
+	case Compared:
+		x := t.table(e.Pipeline, e.Table)
+		x.Loaded, x.Ended = true, at
 	case Retrying:
 		t.table(e.Pipeline, e.Table).Retries++
 	case TableLoaded:
@@ -109,8 +122,17 @@ func (t *Tally) Total() TableTally {
 			sum.Ended = x.Ended
 		}
 		sum.Loaded = sum.Loaded && x.Loaded
+		sum.Compares = sum.Compares || x.Compares
 	}
 	return sum
+}
+
+// Verb is what becomes of the rows.
+func (x TableTally) Verb() string {
+	if x.Compares {
+		return "compared"
+	}
+	return "loaded"
 }
 
 // Rate is rows committed per second since the start, until all is loaded.

@@ -26,6 +26,7 @@ const (
 	tagTimestampTZ
 	tagUUID
 	tagJSON
+	tagAbsent // of a column that a row does not have
 )
 
 // AppendKey appends the canonical encoding of row i of c to dst and returns it:

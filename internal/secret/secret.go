@@ -3,9 +3,14 @@
 package secret
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"html"
+	"net/url"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -106,12 +111,31 @@ func (s *scrubber) add(v string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, k := range s.list {
-		if k == v {
-			return
+	if slices.Contains(s.list, v) {
+		return
+	}
+	for _, f := range forms(v) {
+		if len(f) >= minScrub && !slices.Contains(s.list, f) {
+			s.list = append(s.list, f)
 		}
 	}
-	s.list = append(s.list, v)
+	// What holds another one goes first, or its rest would stay.
+	slices.SortStableFunc(s.list, func(a, b string) int { return len(b) - len(a) })
+}
+
+// forms are a secret as what we write would have it: in JSON, HTML, an address,
+// and as Go quotes a text.
+func forms(v string) []string {
+	out := []string{v, html.EscapeString(v), url.QueryEscape(v), url.PathEscape(v), strings.Trim(strconv.Quote(v), `"`)}
+	for _, escapeHTML := range []bool{false, true} {
+		var b strings.Builder
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(escapeHTML)
+		if enc.Encode(v) == nil {
+			out = append(out, strings.Trim(strings.TrimSuffix(b.String(), "\n"), `"`))
+		}
+	}
+	return out
 }
 
 // Scrub replaces every known secret in text by asterisks.
@@ -122,4 +146,17 @@ func Scrub(text string) string {
 		text = strings.ReplaceAll(text, k, hidden)
 	}
 	return text
+}
+
+// ScrubBytes is Scrub of bytes, which it gives back as they are where nothing of
+// a secret is in them.
+func ScrubBytes(b []byte) []byte {
+	known.mu.RLock()
+	defer known.mu.RUnlock()
+	for _, k := range known.list {
+		if bytes.Contains(b, []byte(k)) {
+			b = bytes.ReplaceAll(b, []byte(k), []byte(hidden))
+		}
+	}
+	return b
 }

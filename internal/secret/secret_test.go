@@ -3,6 +3,8 @@ package secret
 import (
 	"encoding/json"
 	"fmt"
+	"html"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,5 +68,38 @@ func TestResolveSaysWhereItLooked(t *testing.T) {
 		if _, err := r.Resolve(ref); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Resolve(%s): %v does not say %q", ref, err, want)
 		}
+	}
+}
+
+// What is written escapes what it holds, and a driver may quote it.
+func TestScrubKnowsASecretInEveryForm(t *testing.T) {
+	const text = "p\"w\\<é&\t'%/ x"
+	New(text)
+	j, err := json.Marshal(map[string]string{"message": "bad: " + text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range []string{
+		"bad " + text + " end", string(j), html.EscapeString(text), "x?p=" + url.QueryEscape(text), "/" + url.PathEscape(text), fmt.Sprintf("%q", text),
+	} {
+		if got := Scrub(in); !strings.Contains(got, hidden) || strings.Contains(got, "é") || strings.Contains(got, "%C3") {
+			t.Errorf("Scrub(%q) = %q", in, got)
+		}
+		if got := string(ScrubBytes([]byte(in))); got != Scrub(in) {
+			t.Errorf("ScrubBytes(%q) = %q, Scrub gives %q", in, got, Scrub(in))
+		}
+	}
+	b := []byte("nothing in it")
+	if got := ScrubBytes(b); &got[0] != &b[0] {
+		t.Error("bytes without a secret are copied")
+	}
+}
+
+// A secret that begins with another one is blanked whole.
+func TestScrubBlanksTheLongerOfTwoSecrets(t *testing.T) {
+	New("abcd1234")
+	New("abcd1234-and-more")
+	if got := Scrub("x abcd1234-and-more y"); got != "x "+hidden+" y" {
+		t.Errorf("got %q", got)
 	}
 }
