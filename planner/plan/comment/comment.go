@@ -21,11 +21,13 @@ const Marker = "<!-- penstock -->"
 
 // Comment is what is commented on.
 type Comment struct {
-	Command     string // "validate", "plan", "show"
+	Command     string // "plan", "show"; "validate", which is about findings alone
 	Of          string // the spec, or the plan file
 	Diagnostics []diag.Record
 	Plan        *plan.Plan // nil where the spec has errors
 	Run         string     // the command that carries the plan out
+	Baseline    string     // an older plan's file, where it was compared with; "" where not
+	Changes     []string   // what is otherwise than in that, in words
 }
 
 // detail is how much of a plan is shown. Where a comment would be too long, the
@@ -94,7 +96,12 @@ func (w *writer) code(s string) string { return code(short(s, w.cell)) }
 func (w *writer) write() {
 	w.printf("%s\n### Penstock %s: %s\n\n", Marker, w.Command, w.code(w.Of))
 	w.summary()
+	w.changes()
 	w.diagnostics()
+	if w.brief() {
+		w.ended()
+		return
+	}
 	pipelines := w.outline.Pipelines
 	for i := range pipelines[:min(len(pipelines), w.pipelines)] {
 		if w.full() {
@@ -110,6 +117,13 @@ func (w *writer) write() {
 		w.warnings()
 		w.ending()
 	}
+	w.ended()
+}
+
+// brief reports a comment on findings alone.
+func (w *writer) brief() bool { return w.Command == "validate" }
+
+func (w *writer) ended() {
 	if w.left {
 		w.printf("\n<sub>Cut to what a comment can hold; <code>--html</code> and <code>--json</code> have all of it.</sub>\n")
 	}
@@ -142,13 +156,33 @@ func (w *writer) summary() {
 	w.printf("**%s**\n", strings.Join(parts, " · "))
 }
 
+// changes lists what is otherwise than in an older plan: what a reviewer of a
+// change looks for.
+func (w *writer) changes() {
+	if w.Baseline == "" || w.Plan == nil {
+		return
+	}
+	if len(w.Changes) == 0 {
+		w.printf("\nNothing is otherwise than in %s.\n", w.code(w.Baseline))
+		return
+	}
+	w.printf("\n#### Otherwise than in %s\n\n", w.code(w.Baseline))
+	for _, c := range w.Changes[:min(len(w.Changes), 2*w.findings)] {
+		w.printf("- %s\n", code(short(c, w.prose)))
+	}
+	if n := len(w.Changes) - 2*w.findings; n > 0 {
+		w.printf("- and %s more\n", count(n, "change"))
+		w.left = true
+	}
+}
+
 // diagnostics lists errors before warnings. The warnings of a plan stand behind
 // its tables.
 func (w *writer) diagnostics() {
 	var list []diag.Record
 	for _, severity := range []string{"error", "warning"} {
 		for _, d := range w.Diagnostics {
-			if d.Severity == severity && (severity == "error" || w.Plan == nil) {
+			if d.Severity == severity && (severity == "error" || w.Plan == nil || w.brief()) {
 				list = append(list, d)
 			}
 		}
