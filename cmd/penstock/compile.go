@@ -74,8 +74,8 @@ its exit code is the one that a run would end with.
 
 --out writes the plan itself, which "penstock run" carries out. --ddl and
 --grants write scripts for a DBA instead: what a run would create, and exactly
-the grants that it needs on each side. --baseline says in words what is otherwise
-than in an older plan.`,
+the grants that it needs on each side. --baseline says in words what is
+otherwise than in an older plan.`,
 		Example: `  penstock plan shop.hcl
   penstock plan shop.yaml --var region=eu --out shop.plan.json
   penstock plan shop.hcl --live
