@@ -31,7 +31,14 @@ type Endpoint struct {
 	Throttle  int64           `json:"throttle_bytes_per_second,omitempty"`
 	Catalog   string          `json:"catalog,omitempty"` // the checked-in file, as written in the spec
 	Probe     string          `json:"probe,omitempty"`   // a probe result that the spec names, as written
+	Checks    []Check         `json:"checks,omitempty"`  // what only a connection can tell
 	Built     bool            `json:"built"`             // false: this build plans it and can't run it
+}
+
+// Check is a live check, by name: what an offline plan has not looked at.
+type Check struct {
+	Name  string `json:"name"`
+	About string `json:"about"` // what it looks at, a clause
 }
 
 // Warning is a finding that does not stop the plan. It names its object, not a
@@ -60,6 +67,7 @@ type Pipeline struct {
 
 	Delivery string `json:"delivery,omitempty"` // the promise, in fixed words
 	Report   string `json:"report_every"`
+	Holds    string `json:"source_holds,omitempty"` // what the source keeps for a load, and for how long
 
 	Resources Resources `json:"resources"`
 	BadRows   BadRows   `json:"bad_rows"`
@@ -73,10 +81,11 @@ type Resources struct {
 	TargetConnections int   `json:"target_connections"`
 	Readers           int   `json:"readers"`
 	Writers           int   `json:"writers"`
-	Goroutines        int   `json:"goroutines"`         // ours, at most; drivers have their own
-	Slots             int   `json:"slots"`              // chunks in memory at once: 2 x workers + 2
-	SlotBytes         int64 `json:"slot_bytes"`         // a chunk's share of memory
-	MemoryBound       int64 `json:"memory_bound_bytes"` // rows in memory, at most
+	Finishers         int   `json:"finishers,omitempty"` // connections that make indexes, at most; tables are finished one after another
+	Goroutines        int   `json:"goroutines"`          // ours, at most; drivers have their own
+	Slots             int   `json:"slots"`               // chunks in memory at once: 2 x workers + 2
+	SlotBytes         int64 `json:"slot_bytes"`          // a chunk's share of memory
+	MemoryBound       int64 `json:"memory_bound_bytes"`  // rows in memory, at most
 }
 
 // BadRows says what happens to rows that can't go in.
@@ -104,8 +113,10 @@ type Table struct {
 	Existing   string          `json:"existing"`
 	Create     bool            `json:"create"`
 	Apply      Apply           `json:"apply"`
-	Encoded    bool            `json:"encoded,omitempty"` // rows are passed on as the source encodes them
-	Decoded    string          `json:"decoded,omitempty"` // why not, between two ends of one connector
+	Objects    []schema.Object `json:"objects,omitempty"`     // of the target table: made after the rows, or staying where they are
+	ReferredBy []schema.Name   `json:"referred_by,omitempty"` // target tables whose foreign keys refer to this one
+	Encoded    bool            `json:"encoded,omitempty"`     // rows are passed on as the source encodes them
+	Decoded    string          `json:"decoded,omitempty"`     // why not, between two ends of one connector
 	Commit     *Commit         `json:"commit,omitempty"`
 	Options    json.RawMessage `json:"options,omitempty"` // the target connector's own block
 	OnNUL      string          `json:"on_nul"`
