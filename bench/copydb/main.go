@@ -54,7 +54,7 @@ var peers = []peer{
 			return fmt.Sprintf("postgresql:///%s?host=%s&user=postgres", db, b.server.Socket)
 		}
 		c := exec.Command("pgcopydb", "clone", "--source", uri(t.name), "--target", uri("copy"), "--table-jobs", "2", "--index-jobs", "2", "--split-tables-larger-than", "64MB", "--skip-vacuum", "--dir", b.server.Dir+"/pgcopydb", "--restart")
-		c.Env = append(os.Environ(), "TMPDIR="+b.server.Dir)
+		c.Env = append(c.Environ(), "TMPDIR="+b.server.Dir)
 		return []*exec.Cmd{c}
 	}, true, true},
 	{"penstock_decoded", func(b *bench, t table, defers bool) []*exec.Cmd { return []*exec.Cmd{b.ours(t, defers, true)} }, true, false},
