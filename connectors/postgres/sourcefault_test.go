@@ -71,16 +71,16 @@ func (c *cutting) carry(client, server net.Conn) {
 	_, _ = client.Close(), server.Close()
 }
 
-// faultRuns is how many copies are made: PENSTOCK_FAULT_RUNS, 100 for one, asks
+// cutRuns is how many copies are made: PENSTOCK_CUT_RUNS, 100 for one, asks
 // for more than CI has time for.
-func faultRuns(t testing.TB) int {
-	s := os.Getenv("PENSTOCK_FAULT_RUNS")
+func cutRuns(t testing.TB) int {
+	s := os.Getenv("PENSTOCK_CUT_RUNS")
 	if s == "" {
 		return 20
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil {
-		t.Fatalf("PENSTOCK_FAULT_RUNS is %q: %v", s, err)
+		t.Fatalf("PENSTOCK_CUT_RUNS is %q: %v", s, err)
 	}
 	return n
 }
@@ -95,7 +95,7 @@ INSERT INTO b SELECT i, i / 7.0 FROM generate_series(1, 2000) i; ANALYZE`)
 	to := postgrestest.Shared(t).Database(t)
 	started := uint64(time.Now().UnixNano())
 	cut, failed := int64(0), 0
-	for k := range faultRuns(t) {
+	for k := range cutRuns(t) {
 		seed := started + uint64(k)
 		func() {
 			space := fmt.Sprintf("run%d", k)
@@ -125,8 +125,8 @@ INSERT INTO b SELECT i, i / 7.0 FROM generate_series(1, 2000) i; ANALYZE`)
 			}
 		}()
 	}
-	t.Logf("%d lines were cut in %d copies, %d runs had to be done again", cut, faultRuns(t), failed)
-	if cut < int64(faultRuns(t))/2 {
+	t.Logf("%d lines were cut in %d copies, %d runs had to be done again", cut, cutRuns(t), failed)
+	if cut < int64(cutRuns(t))/2 {
 		t.Errorf("only %d lines were cut", cut)
 	}
 }
