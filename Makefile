@@ -21,7 +21,7 @@ QUICKSTART := examples/quickstart
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build demo test race check check-format check-vet check-staticcheck check-tidy check-generate check-goldens bench bench-rows bench-validate bench-load update clean help
+.PHONY: build demo test race check check-format check-vet check-staticcheck check-tidy check-generate check-goldens bench bench-rows bench-validate bench-load bench-oracle conformance-oracle update clean help
 
 build: ## Build bin/penstock, one static binary
 	@$(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/penstock ./cmd/penstock
@@ -52,6 +52,7 @@ check-format: ## All Go files are as gofmt writes them
 check-vet: ## go vet finds nothing
 	$(GO) vet ./...
 	$(GO) vet $(TAGGED) ./...
+	$(GO) vet -tags oracle ./connectors/oracle
 
 check-staticcheck: ## staticcheck, at the version in go.mod, finds nothing
 	$(GO) tool staticcheck ./...
@@ -76,6 +77,14 @@ bench-validate: ## validate and plan of specs with 2,000 and 20,000 tables
 bench-load: ## Tables into PostgreSQL beside psql, pgloader, pgcopydb (LOADFLAGS="-only big_table -pgferry PROGRAM"); an hour
 	@.ci/postgres
 	@$(GO) run ./bench/load $(LOADFLAGS)
+
+bench-oracle: ## Rows from the wire double of Oracle beside the driver alone, and into PostgreSQL (ORACLEFLAGS="-load=false")
+	@.ci/postgres
+	@$(GO) run ./bench/oracle $(ORACLEFLAGS)
+
+conformance-oracle: ## The conformance suite on a real Oracle: ORACLE_HOST, ORACLE_PORT, ORACLE_SERVICE, ORACLE_USER, ORACLE_PASSWORD, ORACLE_TLS
+	@[ -n "$(ORACLE_HOST)" ] || { echo "say where Oracle is: make conformance-oracle ORACLE_HOST=... ORACLE_SERVICE=... ORACLE_USER=..., and ORACLE_PASSWORD in the environment; docs/oracle.md says what the user needs" >&2; exit 2; }
+	@ORACLE_HOST=$(ORACLE_HOST) ORACLE_PORT=$(ORACLE_PORT) ORACLE_SERVICE=$(ORACLE_SERVICE) ORACLE_USER=$(ORACLE_USER) ORACLE_TLS=$(ORACLE_TLS) $(GO) test -tags oracle -count=1 -run OnOracle -v ./connectors/oracle
 
 bench: ## Run the Go benchmarks; BENCH=regexp chooses
 	@uptime
