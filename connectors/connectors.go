@@ -228,6 +228,7 @@ type Load struct {
 	Existing Existing
 	Mode     string // "copy", "array", "row"
 	Indexes  string // "keep", "defer"
+	Encoded  bool   // batches hold rows as the connector's own source encodes them
 	// Digest is of what decides the table's rows; Definition is the JSON that it
 	// is taken of. Both are stored with the table's state.
 	Digest     string

@@ -13,8 +13,15 @@ type Definition struct {
 	Kind    string // the word in the spec
 	Summary string // one line for docs and completion
 	Types   Types
-	Source  *SourceDef // nil: it is never a source
-	Target  *TargetDef // nil: it is never a target
+	// Twin names the type of a new target column for a column of this connector's
+	// own: the same one, with what it says beyond Types; "" = as Types.Render. May be nil.
+	Twin func(native string) string
+	// Passes reports whether a value of the source's type, as the source encodes
+	// it, is what the target takes for its column octet for octet, once schema.Fit
+	// says exact: rows of such columns can be passed on undecoded. nil: never.
+	Passes func(source, target string) bool
+	Source *SourceDef // nil: it is never a source
+	Target *TargetDef // nil: it is never a target
 }
 
 // Types maps a connector's own type names to ours and back.

@@ -18,6 +18,9 @@ import (
 //	Tables []Table           `spec:"table,block"`   // a block for each, with a label if Table has one:
 //	Name   string            `spec:"name,label"`
 //
+// doc is what docs and editors say of a setting, example is what a draft of a
+// spec begins with.
+//
 // Types: string, bool, int, int64, float64, []string, secret.Ref, units.Size,
 // units.Rate, time.Duration, structs and slices of structs. Nothing is
 // converted. A fault in a tag is a programmer's mistake and panics.
@@ -33,6 +36,7 @@ type field struct {
 	oneof    []string
 	def      string
 	doc      string
+	example  string
 	least    int64
 	hasLeast bool
 }
@@ -56,7 +60,7 @@ func fieldsOf(t reflect.Type) []field {
 			panic(fmt.Sprintf("lang: field %s.%s has a spec tag and is not exported", t, sf.Name))
 		}
 		name, flags, _ := strings.Cut(tag, ",")
-		f := field{name: name, index: []int{i}, typ: sf.Type, def: sf.Tag.Get("default"), doc: sf.Tag.Get("doc")}
+		f := field{name: name, index: []int{i}, typ: sf.Type, def: sf.Tag.Get("default"), doc: sf.Tag.Get("doc"), example: sf.Tag.Get("example")}
 		for _, flag := range strings.Split(flags, ",") {
 			switch flag {
 			case "":

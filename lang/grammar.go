@@ -44,6 +44,7 @@ type Field struct {
 	Required bool
 	Default  string // Markdown; "": none
 	Doc      string // Markdown, a clause or sentences
+	Example  string // a value to begin with, for drafts; "": the default, or the reader's own
 }
 
 // Block is a block of the language.
@@ -53,6 +54,7 @@ type Block struct {
 	Labels   []string // what each label is: "name"
 	Many     bool     // may stand more than once
 	Required bool     // at least one
+	Example  string   // a label to begin with, for drafts
 	Free     bool     // takes settings of any name: locals
 	Fields   []Field
 	Blocks   []*Block

@@ -11,7 +11,7 @@ func structBlock(name string, t reflect.Type) *Block {
 	for _, f := range fieldsOf(t) {
 		switch {
 		case f.label:
-			b.Labels = append(b.Labels, f.name)
+			b.Labels, b.Example = append(b.Labels, f.name), f.example
 		case f.block:
 			bt, many := f.blockType()
 			in := structBlock(f.name, bt)
@@ -26,7 +26,7 @@ func structBlock(name string, t reflect.Type) *Block {
 
 // field is a setting as docs and editors see it.
 func (f field) field() Field {
-	out := Field{Name: f.name, Words: f.oneof, Required: f.required, Doc: f.doc}
+	out := Field{Name: f.name, Words: f.oneof, Required: f.required, Doc: f.doc, Example: f.example}
 	if f.hasLeast {
 		out.Least = least(f.least)
 	}

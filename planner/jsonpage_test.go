@@ -42,7 +42,7 @@ const fieldsMark = "<!-- What follows is written by `make update`, from the code
 var meanings = map[string]string{
 	"Record.range": "the bytes it is about", "RelatedRecord.range": "its bytes", "EditRecord.range": "the bytes that go",
 	"Snippet.code": "the lines", "Pipeline.bad_rows": "what is done with rows that can't go in", "TableResult.ranges": "what this run loaded of each",
-	"PipelineStarted.tables": "how many", "PipelineResult.tables": "each table's outcome", "PipelineResult.error": "why it failed",
+	"PipelineStarted.tables": "how many", "pulled.tables": "how many", "endpoint": "its id: `source.erp`", "PipelineResult.tables": "each table's outcome", "PipelineResult.error": "why it failed",
 	"Snippet.highlight_end":     "the byte behind it",
 	"attempt":                   "how many have failed",
 	"bad_rows":                  "rows set aside",
@@ -243,7 +243,7 @@ func (g *jsonPage) tables() []byte {
 	b.WriteString("\n## Documents\n")
 	var roots []string
 	for key, s := range g.structs {
-		if s.pkg == "main" && g.events[key] == "" && g.holds(s, "head") {
+		if s.pkg == "main" && g.events[key] == "" && (g.holds(s, "head") || g.holds(s, "document")) {
 			roots = append(roots, key)
 		}
 	}

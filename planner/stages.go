@@ -88,7 +88,7 @@ func (p *pipeline) extract(t *plan.Table, source *catalog) string {
 		Parallel: min(p.readers(t), p.out.Resources.Readers), Ranges: t.Range.Count,
 	}
 	if x := p.source.def.Source.Explain; x != nil {
-		s.Statements = x.Read(connectors.Extract{Table: source.exact[name], Columns: t.ReadNames(), Split: t.SourceSplit()})
+		s.Statements = x.Read(connectors.Extract{Table: source.exact[name], Columns: t.ReadNames(), Split: t.SourceSplit(), Encoded: t.Encoded})
 	} else {
 		s.Statements, s.NotBuilt = notBuilt(), true
 	}

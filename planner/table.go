@@ -95,6 +95,7 @@ func (t *table) compile(target *catalog) {
 	t.split()
 	t.apply()
 	t.commit()
+	t.travel()
 	t.connectorOptions()
 	t.carry()
 	t.chunk()

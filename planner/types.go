@@ -79,7 +79,13 @@ func (t *table) createdColumn(c column, out *plan.Column, from schema.Type) bool
 		out.Native, out.Type = c.spec.Type.V, typ
 		return true
 	}
-	native, err := types.Render(from)
+	native, err := "", error(nil)
+	if twin := t.target.def.Twin; twin != nil && t.source.def == t.target.def && c.value == nil {
+		native = twin(c.source.Native)
+	}
+	if native == "" {
+		native, err = types.Render(from)
+	}
 	if err == nil {
 		out.Native = native
 		out.Type, err = types.Parse(native)

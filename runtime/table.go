@@ -44,16 +44,18 @@ type table struct {
 func newTable(p *plan.Pipeline, t *plan.Table) *table {
 	name := t.Source.String()
 	r := &table{plan: t, name: name, load: p.Load(t), values: p.BadRows.Values, byRange: map[int]int64{}}
-	r.extract = connectors.Extract{Columns: t.ReadNames(), Split: t.SourceSplit()}
+	r.extract = connectors.Extract{Columns: t.ReadNames(), Split: t.SourceSplit(), Encoded: t.Encoded}
 	if s := p.Stage(plan.StageExtract, name); len(s.Statements) > 0 {
 		r.extract.Statement = s.Statements[0].SQL
 	}
 	if t.Range.Split == connectors.SplitHash {
 		r.parts = t.Range.Count
 	}
-	types := make([]schema.Type, len(t.Read))
-	for i, c := range t.Read {
-		types[i] = c.Type
+	var types []schema.Type // none where rows are passed on undecoded
+	for _, c := range t.Read {
+		if !t.Encoded {
+			types = append(types, c.Type)
+		}
 	}
 	// A batch is what a slot takes at least, and a chunk at most.
 	r.pool = batch.NewPool(types, batch.Limits{

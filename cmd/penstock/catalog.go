@@ -99,7 +99,7 @@ func endpointIDs(spec *lang.Spec) []string {
 	return out
 }
 
-// pulled is what --json writes for catalog pull.
+// pulled is what catalog pull writes.
 type pulled struct {
 	document
 	Endpoint    string   `json:"endpoint"`

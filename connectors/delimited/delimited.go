@@ -48,7 +48,7 @@ type Column struct {
 // TargetConfig is a delimited target block.
 type TargetConfig struct {
 	Form
-	Path string `spec:"path,required" json:"path" doc:"Folder of the files; each chunk of a table is one."`
+	Path string `spec:"path,required" json:"path" doc:"Folder of the files; each chunk of a table is one." example:"out"`
 }
 
 // Definition is the connector.

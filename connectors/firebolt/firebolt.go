@@ -12,12 +12,12 @@ import (
 // TargetConfig is a firebolt target block: an engine of an account, or an
 // engine of one's own at a URL.
 type TargetConfig struct {
-	Account      string     `spec:"account" json:"account,omitempty" doc:"Account of the managed service."`
-	Engine       string     `spec:"engine" json:"engine,omitempty" doc:"Engine of the account."`
-	ClientID     string     `spec:"client_id" json:"client_id,omitempty" doc:"Service account that connects."`
-	ClientSecret secret.Ref `spec:"client_secret" json:"client_secret,omitzero" doc:"Secret of the service account."`
+	Account      string     `spec:"account" json:"account,omitempty" doc:"Account of the managed service." example:"my-account"`
+	Engine       string     `spec:"engine" json:"engine,omitempty" doc:"Engine of the account." example:"my_engine"`
+	ClientID     string     `spec:"client_id" json:"client_id,omitempty" doc:"Service account that connects." example:"my-service-account"`
+	ClientSecret secret.Ref `spec:"client_secret" json:"client_secret,omitzero" doc:"Secret of the service account." example:"env"`
 	URL          string     `spec:"url" json:"url,omitempty" doc:"An engine of your own (Firebolt Core), as in http://host:3473; instead of account, engine, client_id and client_secret."`
-	Database     string     `spec:"database,required" json:"database" doc:"Database to write to."`
+	Database     string     `spec:"database,required" json:"database" doc:"Database to write to." example:"shop"`
 	Location     string     `spec:"location" json:"location,omitempty" doc:"A LOCATION object of the database, for the transport s3."`
 	Staging      string     `spec:"staging" json:"staging,omitempty" doc:"Bucket and prefix that the location points to, as in s3://bucket/prefix."`
 }

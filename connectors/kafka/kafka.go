@@ -15,7 +15,7 @@ import (
 
 // TargetConfig is a kafka target block.
 type TargetConfig struct {
-	Brokers     []string   `spec:"brokers,required" json:"brokers" doc:"Addresses to begin with, as in host:9092; the cluster tells the others."`
+	Brokers     []string   `spec:"brokers,required" json:"brokers" doc:"Addresses to begin with, as in host:9092; the cluster tells the others." example:"broker1.example.net:9092"`
 	SASL        string     `spec:"sasl" oneof:"plain scram-sha-256 scram-sha-512" json:"sasl,omitempty" doc:"How the user proves itself; none by default."`
 	User        string     `spec:"user" json:"user,omitempty" doc:"Who connects, with sasl."`
 	Password    secret.Ref `spec:"password" json:"password,omitzero" doc:"Password of the user, with sasl."`

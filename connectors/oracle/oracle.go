@@ -10,11 +10,11 @@ import (
 
 // SourceConfig is an oracle source block.
 type SourceConfig struct {
-	Host     string     `spec:"host,required" json:"host" doc:"Name or address of the listener."`
+	Host     string     `spec:"host,required" json:"host" doc:"Name or address of the listener." example:"db.example.net"`
 	Port     int        `spec:"port" default:"1521" min:"1" json:"port" doc:"Port of the listener."`
-	Service  string     `spec:"service" json:"service,omitempty" doc:"Service name; this or sid."`
+	Service  string     `spec:"service" json:"service,omitempty" doc:"Service name; this or sid." example:"ORCLPDB1"`
 	SID      string     `spec:"sid" json:"sid,omitempty" doc:"System identifier, for databases without a service name."`
-	User     string     `spec:"user,required" json:"user" doc:"Who connects; a common user (c##name) where the log of a container database is read."`
+	User     string     `spec:"user,required" json:"user" doc:"Who connects; a common user (c##name) where the log of a container database is read." example:"PENSTOCK"`
 	Password secret.Ref `spec:"password,required" json:"password" doc:"Password of the user."`
 	PDB      string     `spec:"pdb" json:"pdb,omitempty" doc:"Pluggable database whose changes are read, where the service is that of the root."`
 }

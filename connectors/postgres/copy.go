@@ -24,21 +24,26 @@ const copyHeader = "PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00"
 // nothing of a statement waits for a source.
 type copier struct {
 	*encoder
-	sql    string
-	binary bool
-	buf    []byte
-	rows   int64 // in buf
-	read   *bytes.Reader
+	sql     string
+	binary  bool
+	encoded bool // rows come as COPY wrote them
+	buf     []byte
+	rows    int64 // in buf
+	read    *bytes.Reader
 }
 
-func newCopier(e *encoder, sql string) *copier {
-	return &copier{encoder: e, sql: sql, binary: e.binary(), read: &bytes.Reader{}}
+func newCopier(e *encoder, sql string, encoded bool) *copier {
+	return &copier{encoder: e, sql: sql, binary: encoded || e.binary(), encoded: encoded, read: &bytes.Reader{}}
 }
 
 func (w *copier) prepare(context.Context, *pgconn.PgConn) error { return nil }
 
 func (w *copier) write(ctx context.Context, c *pgconn.PgConn, b *batch.Batch, sel batch.Selection) (err error) {
-	if err := w.take(b, sel); err != nil {
+	if w.encoded {
+		if len(b.Columns) > 0 || sel.Len(b.Rows) != b.Rows {
+			panic("postgres: rows to be passed on have columns, or are selected from")
+		}
+	} else if err := w.take(b, sel); err != nil {
 		return err
 	}
 	if w.buf == nil { // room for the batch that fills it: growing would leave pieces behind
@@ -48,7 +53,9 @@ func (w *copier) write(ctx context.Context, c *pgconn.PgConn, b *batch.Batch, se
 		if len(w.buf) == 0 {
 			w.buf = append(w.buf, copyHeader...)
 		}
-		if w.buf, err = w.appendRows(w.buf, b, sel); err != nil {
+		if w.encoded {
+			w.buf = append(w.buf, b.Encoded...)
+		} else if w.buf, err = w.appendRows(w.buf, b, sel); err != nil {
 			return err
 		}
 	} else {

@@ -118,7 +118,7 @@ func insertRows(t connectors.Load) connectors.Statement {
 		s.Comment = fmt.Sprintf("prepared; %d are on their way at once", pipelineRows)
 	default:
 		format := "binary"
-		if !newEncoder(t.Columns).binary() {
+		if !t.Encoded && !newEncoder(t.Columns).binary() {
 			format = "text"
 		}
 		s.SQL = fmt.Sprintf("COPY %s FROM STDIN (FORMAT %s)", into, format)

@@ -16,11 +16,11 @@ const Kind = "postgres"
 
 // Connection is how a server is reached, by a source and a target alike.
 type Connection struct {
-	Host     string     `spec:"host,required" json:"host" doc:"Name or address of the server, or the folder of its unix socket."`
+	Host     string     `spec:"host,required" json:"host" doc:"Name or address of the server, or the folder of its unix socket." example:"db.example.net"`
 	Port     int        `spec:"port" default:"5432" min:"1" json:"port" doc:"Port of the server."`
-	Database string     `spec:"database,required" json:"database" doc:"Database to read or to write to."`
-	User     string     `spec:"user,required" json:"user" doc:"Who connects."`
-	Password secret.Ref `spec:"password" json:"password,omitzero" doc:"Password of the user; none where the server asks for none."`
+	Database string     `spec:"database,required" json:"database" doc:"Database to read or to write to." example:"shop"`
+	User     string     `spec:"user,required" json:"user" doc:"Who connects." example:"penstock"`
+	Password secret.Ref `spec:"password" json:"password,omitzero" doc:"Password of the user; none where the server asks for none." example:"env"`
 }
 
 // SourceConfig is a postgres source block.
@@ -44,6 +44,8 @@ func Definition() *connectors.Definition {
 		Kind:    Kind,
 		Summary: "PostgreSQL 15 and later: loads by binary COPY, changes by logical replication",
 		Types:   types{},
+		Twin:    twin,
+		Passes:  passes,
 		Source: &connectors.SourceDef{
 			Config: func() any { return &SourceConfig{} },
 			Check:  checkSource,
@@ -72,6 +74,8 @@ func Definition() *connectors.Definition {
 			Place:     func(config any, _ connectors.Env) string { return placeOf(config.(*TargetConfig).Connection) },
 			Explain:   explainer{},
 			Open:      openTarget,
+			Read:      openLoaded,
+			Dialect:   &dialect,
 		},
 	}
 }

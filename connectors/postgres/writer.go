@@ -52,7 +52,7 @@ func newWriter(t *target, l connectors.Load) (*writer, error) {
 	case "row":
 		w.enter = &singles{encoder: e, sql: insert}
 	default:
-		w.enter = newCopier(e, insert)
+		w.enter = newCopier(e, insert, l.Encoded)
 	}
 	return w, nil
 }

@@ -31,7 +31,7 @@ type SourceConfig struct {
 
 // TargetConfig is a `target "sqlite"` block.
 type TargetConfig struct {
-	Path        string        `json:"path" spec:"path,required" doc:"The database file, relative to the folder of the spec, or of the plan file that is run; created when it is missing."`
+	Path        string        `json:"path" spec:"path,required" doc:"The database file, relative to the folder of the spec, or of the plan file that is run; created when it is missing." example:"copy.db"`
 	BusyTimeout time.Duration `json:"busy_timeout" spec:"busy_timeout" default:"30s" doc:"How long to wait for a lock that another process holds."`
 }
 

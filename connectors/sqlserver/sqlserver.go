@@ -10,11 +10,11 @@ import (
 
 // SourceConfig is a sqlserver source block.
 type SourceConfig struct {
-	Host     string     `spec:"host,required" json:"host" doc:"Name or address of the server."`
+	Host     string     `spec:"host,required" json:"host" doc:"Name or address of the server." example:"db.example.net"`
 	Port     int        `spec:"port" min:"1" json:"port,omitempty" doc:"TCP port; 1433 when neither it nor an instance is given."`
 	Instance string     `spec:"instance" json:"instance,omitempty" doc:"Named instance, whose port the SQL Server Browser tells."`
-	Database string     `spec:"database,required" json:"database" doc:"Database to read."`
-	User     string     `spec:"user,required" json:"user" doc:"SQL login."`
+	Database string     `spec:"database,required" json:"database" doc:"Database to read." example:"shop"`
+	User     string     `spec:"user,required" json:"user" doc:"SQL login." example:"penstock"`
 	Password secret.Ref `spec:"password,required" json:"password" doc:"Password of the login."`
 	Join     string     `spec:"join" oneof:"exact window" default:"exact" json:"join" doc:"How a load meets the changes after it: exact locks each table for milliseconds; window takes no lock and repeats the changes made while the load began."`
 	Capture  string     `spec:"capture" oneof:"agent self" default:"agent" json:"capture" doc:"Who runs the capture scan: the SQL Server Agent, or Penstock itself where there is no agent."`

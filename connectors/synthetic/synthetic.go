@@ -20,9 +20,9 @@ type Config struct {
 // Table is a table block. Its name, and nothing else of the spec, leaves the
 // rows as they are when it changes.
 type Table struct {
-	Name   string `spec:",label" json:"name"`
-	Preset string `spec:"preset,required" oneof:"big_table firenibble firenibble_cdc" json:"preset" doc:"Columns and the formula of each."`
-	Rows   int64  `spec:"rows,required" min:"0" json:"rows" doc:"Rows of each table."`
+	Name   string `spec:",label" json:"name" example:"big_table"`
+	Preset string `spec:"preset,required" oneof:"big_table firenibble firenibble_cdc" json:"preset" doc:"Columns and the formula of each." example:"big_table"`
+	Rows   int64  `spec:"rows,required" min:"0" json:"rows" doc:"Rows of each table." example:"1000"`
 	Seed   int64  `spec:"seed" default:"1" json:"seed" doc:"Another seed makes other rows."`
 	Tables int    `spec:"tables" min:"1" json:"tables,omitempty" doc:"Makes this many tables, named by the label and a number from 1."`
 }

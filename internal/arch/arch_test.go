@@ -43,9 +43,11 @@ var tree = rules{
 
 		{"lang", of("schema", "diag", "secret", "units")}, // no connector, no catalog
 		{"planner/plan", append([]string{"connectors"}, of("schema", "ranges", "diag", "secret", "units")...)},
+		{"planner/draft", append([]string{"lang", "connectors"}, internals...)},
 		{"planner/plan/page", append([]string{"connectors", "planner/plan"}, of("units")...)},
 		{"planner/plan/comment", append([]string{"connectors", "planner/plan"}, of("diag", "units")...)},
 		{"planner", append([]string{"lang", "connectors", "planner/plan"}, internals...)},
+		{"runtime/stream", append([]string{"connectors"}, internals...)},
 		{"runtime/checkpoint", append([]string{"connectors"}, of("change", "ranges")...)},
 		{"runtime/rows", append([]string{"planner/plan", "connectors"}, of("schema", "batch", "ranges", "rowexpr")...)},
 		{"runtime/verify", append([]string{"planner/plan", "connectors", "runtime", "runtime/checkpoint", "runtime/rows"}, internals...)},

@@ -16,7 +16,8 @@ import (
 type Batch struct {
 	Changes []Change
 	Sets    []*Set
-	Resume  Resume // reading from here sees everything after the last change
+	Resume  Resume   // reading from here sees everything after the last change
+	Through Position // the source has nothing more up to here; nil = up to the last change
 
 	refs atomic.Int32
 	pool *Pool
@@ -181,7 +182,7 @@ func (p *Pool) Batch() *Batch {
 // put keeps the memory of a batch for another one with the same tables.
 func (p *Pool) put(b *Batch) {
 	clear(b.Changes) // positions are not held on to
-	b.Changes, b.Resume = b.Changes[:0], nil
+	b.Changes, b.Resume, b.Through = b.Changes[:0], nil, nil
 	for _, s := range b.Sets {
 		s.Before.reset()
 		s.After.reset()

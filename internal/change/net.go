@@ -100,7 +100,10 @@ func (n *Net) Fold(b *Batch, i int) error {
 	set := b.Sets[c.Set]
 	t := n.tableOf(set)
 	img, at := b.KeyRow(i)
-	row := n.find(c.Hash, t, img, at)
+	row := int32(-1)
+	if len(set.Key) > 0 { // without a key every change is of a row of its own
+		row = n.find(c.Hash, t, img, at)
+	}
 	if row < 0 {
 		if n.index == nil {
 			n.index = map[uint64]int32{}

@@ -104,3 +104,19 @@ func (Retrying) Name() string         { return "retrying" }
 func (TableLoaded) Name() string      { return "table_loaded" }
 func (Notice) Name() string           { return "notice" }
 func (PipelineFinished) Name() string { return "pipeline_finished" }
+
+// LaneCommitted comes when a lane's changes and its position are durable.
+type LaneCommitted struct {
+	Pipeline string        `json:"pipeline"`
+	Lane     int           `json:"lane"`                // its number, from 0
+	Changes  int64         `json:"changes"`             // read from the log
+	Net      int64         `json:"net_changes"`         // left of them, one a key
+	Rows     int64         `json:"rows"`                // touched at the target
+	Repaired int64         `json:"repaired,omitempty"`  // found another row than they should have
+	Position string        `json:"position"`            // of its last change, in the source's order
+	Commit   time.Time     `json:"committed_at_source"` // of the last change
+	Took     time.Duration `json:"took_ns"`             // begin to commit
+}
+
+// Name is the event's word in JSON.
+func (LaneCommitted) Name() string { return "lane_committed" }

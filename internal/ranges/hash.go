@@ -30,9 +30,14 @@ func NewHasher(columns []int) *Hasher {
 
 // Hash is the hash of row i's key; null reports that the key has a NULL in it.
 func (h *Hasher) Hash(b *batch.Batch, i int) (hash uint64, null bool) {
+	return h.HashColumns(b.Columns, i)
+}
+
+// HashColumns is Hash for columns that stand in no batch.
+func (h *Hasher) HashColumns(columns []*batch.Column, i int) (hash uint64, null bool) {
 	h.buf = h.buf[:0]
 	for _, k := range h.columns {
-		c := b.Columns[k]
+		c := columns[k]
 		null = null || c.IsNull(i)
 		h.buf = AppendKey(h.buf, c, i)
 	}

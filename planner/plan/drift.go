@@ -50,7 +50,7 @@ func (p *Pipeline) sourceDrift(t *Table, live *schema.Catalog) (out []Difference
 		switch c := have.Column(r.Name); {
 		case c == nil:
 			differs(r.Name, "is gone (%s)", r.Native)
-		case c.Type != r.Type:
+		case c.Type != r.Type, t.Encoded && c.Native != r.Native:
 			differs(r.Name, "was %s and is %s", r.Native, c.Native)
 		case c.Nullable && !r.Nullable:
 			differs(r.Name, "was NOT NULL and may be NULL")

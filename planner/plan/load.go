@@ -50,7 +50,7 @@ func (p *Pipeline) BareLoad(t *Table) connectors.Load {
 func (t *Table) Facts() connectors.Load {
 	l := connectors.Load{
 		Source: t.Source.String(), Table: t.Target, Key: t.Key, Create: t.Create,
-		Existing: connectors.Existing(t.Existing), Mode: t.Apply.Mode, Indexes: t.Apply.Indexes, Digest: t.Digest,
+		Existing: connectors.Existing(t.Existing), Mode: t.Apply.Mode, Indexes: t.Apply.Indexes, Encoded: t.Encoded, Digest: t.Digest,
 		Columns: make([]connectors.TargetColumn, 0, len(t.Columns)),
 	}
 	for _, c := range t.Columns {

@@ -87,6 +87,12 @@ func (b *outliner) table(p *Pipeline, g group) TableOutline {
 		add("chunks", chunks(x))
 	}
 	add("enters by", enters(b.finish[x.Source.String()], x))
+	switch {
+	case x.Encoded:
+		add("travel", "undecoded: both sides have the same types, and nothing looks at a row")
+	case x.Decoded != "":
+		add("travel", "decoded: "+x.Decoded)
+	}
 	if len(x.Key) > 0 {
 		add("key", strings.Join(x.Key, ", "))
 	} else {

@@ -104,6 +104,8 @@ type Table struct {
 	Existing   string          `json:"existing"`
 	Create     bool            `json:"create"`
 	Apply      Apply           `json:"apply"`
+	Encoded    bool            `json:"encoded,omitempty"` // rows are passed on as the source encodes them
+	Decoded    string          `json:"decoded,omitempty"` // why not, between two ends of one connector
 	Commit     *Commit         `json:"commit,omitempty"`
 	Options    json.RawMessage `json:"options,omitempty"` // the target connector's own block
 	OnNUL      string          `json:"on_nul"`

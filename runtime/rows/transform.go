@@ -181,6 +181,9 @@ type Result struct {
 // Apply takes a batch over and gives what goes to the target. parts are those
 // of the job, in the order of the selections wanted.
 func (x *Transform) Apply(in *batch.Batch, parts []ranges.Chunk) Result {
+	if in.Encoded != nil { // the plan says that nothing looks at its rows
+		return Result{Rows: in, Sel: make([]batch.Selection, len(parts))}
+	}
 	var r Result
 	var sel batch.Selection // nil = all
 	if x.filter != nil {

@@ -29,6 +29,8 @@ type pipeline struct {
 	throttle  *rate.Limiter
 	state     connectors.State
 	have      *schema.Catalog // of the target, as it is read
+	reads     []*schema.Table // of the source, that are compared
+	kept      []*schema.Table // of the target
 	live      *schema.Catalog // of the source
 
 	sources map[string]connectors.Snapshot // by the point that was asked for
@@ -65,6 +67,12 @@ func (p *pipeline) compare(ctx context.Context, pn *plan.Plan, only map[string]b
 	}
 	if err := p.open(ctx, pn); err != nil {
 		return err
+	}
+	for _, t := range tables {
+		a, b := p.live.Find(t.Source), p.have.Find(t.Target)
+		if a != nil && b != nil {
+			p.reads, p.kept = append(p.reads, a), append(p.kept, b)
+		}
 	}
 	for i, t := range tables {
 		began := time.Now()
@@ -168,7 +176,7 @@ func usage(format string, args ...any) error {
 // sourceAt opens a snapshot of the source at the point of a load, where it can
 // still be read at, else as it is now; tables of one point share it.
 func (p *pipeline) sourceAt(ctx context.Context, s *connectors.TableState) (connectors.Snapshot, error) {
-	o := connectors.SnapshotOptions{Readers: p.readers()}
+	o := connectors.SnapshotOptions{Readers: p.readers(), Tables: p.reads}
 	if s != nil && p.sourceDef.Capabilities.Durable {
 		o.At = s.Point
 	}
@@ -197,7 +205,7 @@ func (p *pipeline) targetNow(ctx context.Context) (connectors.Snapshot, error) {
 	if p.target != nil {
 		return p.target, nil
 	}
-	n, err := p.loaded.Snapshot(ctx, connectors.SnapshotOptions{Readers: p.readers()})
+	n, err := p.loaded.Snapshot(ctx, connectors.SnapshotOptions{Readers: p.readers(), Tables: p.kept})
 	if err != nil {
 		return nil, fmt.Errorf("begin a snapshot of %s: %w", p.plan.Target, err)
 	}

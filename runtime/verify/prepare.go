@@ -109,9 +109,7 @@ func (p *pipeline) sourceSide(ctx context.Context, t *table, pt *plan.Table, sta
 	s := p.side(t, "source", n, pt)
 	s.throttle = p.throttle
 	s.extract = connectors.Extract{Table: live, Columns: pt.ReadNames(), Split: pt.SourceSplit()}
-	if st := p.plan.Stage(plan.StageExtract, t.report.Name); st != nil && len(st.Statements) > 0 {
-		s.extract.Statement = st.Statements[0].SQL
-	}
+	s.statement(p.sourceDef.Explain)
 	types := make([]schema.Type, len(pt.Read))
 	for i, c := range pt.Read {
 		types[i] = c.Type
@@ -150,11 +148,7 @@ func (p *pipeline) targetSide(ctx context.Context, t *table, pt *plan.Table, hav
 	s.extract = connectors.Extract{Table: have, Columns: names, Split: connectors.Split{
 		Kind: p.targetDef.Source.Splits(have)[0], Count: p.readers(), ChunkRows: max(pt.Chunk.Rows, 1),
 	}}
-	if e := p.targetDef.Source.Explain; e != nil {
-		if st := e.Read(s.extract); len(st) > 0 {
-			s.extract.Statement = st[0].SQL
-		}
-	}
+	s.statement(p.targetDef.Source.Explain)
 	s.pool = batch.NewPool(types, batch.Limits{})
 	return s, s.cut(ctx)
 }
@@ -181,6 +175,17 @@ func (p *pipeline) side(t *table, name string, n connectors.Snapshot, pt *plan.T
 		name: name, snapshot: n, workers: p.readers(), values: p.o.Values, backoff: p.o.Backoff, emit: p.o.Events.Emit,
 		labels: labels{p.plan.Name, t.report.Name},
 		hasher: func() *ranges.RowHasher { return ranges.NewRowHasher(len(pt.Columns), key) },
+	}
+}
+
+// statement has the connector write what reads a chunk. The source's is the
+// plan's own, but where a run copies rows undecoded and here they are looked at.
+func (s *side) statement(e connectors.SourceExplainer) {
+	if e == nil {
+		return
+	}
+	if st := e.Read(s.extract); len(st) > 0 {
+		s.extract.Statement = st[0].SQL
 	}
 }
 

@@ -51,7 +51,9 @@ func (t *table) compare(ctx context.Context) error {
 	differ := differing(a, b)
 	r.Differing = len(differ)
 	if len(differ) == 0 {
-		r.State = Equal
+		if r.State = Equal; r.TargetSide.Bad > 0 {
+			r.State = Differs // who can't read a row can't say that it is right
+		}
 		return nil
 	}
 	r.State = Differs

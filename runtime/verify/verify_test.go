@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"penstock/connectors/all"
+	"penstock/internal/schema"
 	"penstock/lang"
 	"penstock/planner"
 	"penstock/planner/plan"
@@ -32,13 +33,19 @@ type world struct {
 // compile plans a spec: two endpoints and what stands in the pipeline.
 func (w *world) compile(source, target, tables string) {
 	w.t.Helper()
+	w.compileWith(nil, source, target, tables)
+}
+
+// compileWith is compile with the catalogs of servers.
+func (w *world) compileWith(catalogs map[string]*schema.Catalog, source, target, tables string) {
+	w.t.Helper()
 	text := fmt.Sprintf("penstock { spec = 1 }\nsource %s\ntarget %s\npipeline \"p\" {\n  from = source.s\n  to = target.d\n  workers = 2\n%s\n}\n", source, target, tables)
 	reg := all.Registry()
 	spec, found := lang.Parse(map[string][]byte{"p.hcl": []byte(text)}, w.dir, lang.Options{Connectors: planner.Connectors(reg)})
 	if found.HasErrors() {
 		w.t.Fatalf("%s: %s\n%s", found[0].Summary, found[0].Detail, text)
 	}
-	p, found := planner.Compile(context.Background(), spec, reg, planner.Options{})
+	p, found := planner.Compile(context.Background(), spec, reg, planner.Options{Catalogs: catalogs})
 	if p == nil {
 		w.t.Fatalf("%s: %s\n%s", found[0].Summary, found[0].Detail, text)
 	}

@@ -26,6 +26,8 @@ type Comment struct {
 	Diagnostics []diag.Record
 	Plan        *plan.Plan // nil where the spec has errors
 	Run         string     // the command that carries the plan out
+	Baseline    string     // an older plan's file, where it was compared with; "" where not
+	Changes     []string   // what is otherwise than in that, in words
 }
 
 // detail is how much of a plan is shown. Where a comment would be too long, the
@@ -94,6 +96,7 @@ func (w *writer) code(s string) string { return code(short(s, w.cell)) }
 func (w *writer) write() {
 	w.printf("%s\n### Penstock %s: %s\n\n", Marker, w.Command, w.code(w.Of))
 	w.summary()
+	w.changes()
 	w.diagnostics()
 	pipelines := w.outline.Pipelines
 	for i := range pipelines[:min(len(pipelines), w.pipelines)] {
@@ -140,6 +143,26 @@ func (w *writer) summary() {
 		parts = append(parts, count(n, "warning"))
 	}
 	w.printf("**%s**\n", strings.Join(parts, " · "))
+}
+
+// changes lists what is otherwise than in an older plan: what a reviewer of a
+// change looks for.
+func (w *writer) changes() {
+	if w.Baseline == "" || w.Plan == nil {
+		return
+	}
+	if len(w.Changes) == 0 {
+		w.printf("\nNothing is otherwise than in %s.\n", w.code(w.Baseline))
+		return
+	}
+	w.printf("\n#### Otherwise than in %s\n\n", w.code(w.Baseline))
+	for _, c := range w.Changes[:min(len(w.Changes), 2*w.findings)] {
+		w.printf("- %s\n", code(short(c, w.prose)))
+	}
+	if n := len(w.Changes) - 2*w.findings; n > 0 {
+		w.printf("- and %s more\n", count(n, "change"))
+		w.left = true
+	}
 }
 
 // diagnostics lists errors before warnings. The warnings of a plan stand behind

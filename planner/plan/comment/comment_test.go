@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,7 +142,7 @@ func TestHostileNamesStayText(t *testing.T) {
 		"a|b", "a\nb", "</code><script>alert(1)</script>", "`x` ``` @octocat", "[x](http://example.com)", "www.example.com",
 		"<!-- -->", "a\\|b", "*b* _i_ ~~s~~ #1 GH-1", "$x$", "\u202eabc", "</details>", "\x1b[31m", "> [!NOTE]", "&lt;b&gt;", "\xff",
 	} {
-		md := write(t, Comment{Command: "plan", Of: s, Plan: samplePlan(3, s, s, s, "SELECT '"+s+"'\n```\n</details>"), Run: "penstock run " + s})
+		md := write(t, Comment{Command: "plan", Of: s, Plan: samplePlan(3, s, s, s, "SELECT '"+s+"'\n```\n</details>"), Run: "penstock run " + s, Baseline: s, Changes: []string{s, "- " + s}})
 		if err := sound(md); err != nil {
 			t.Errorf("%q: %v\n%s", s, err, md)
 		}
@@ -159,17 +160,33 @@ func TestAnyPlanFitsAComment(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String()
 		long := func(label string) string {
-			return strings.Repeat(text.Draw(t, label), rapid.SampledFrom([]int{1, 1, 1, 50, 500}).Draw(t, label+" times"))
+			return strings.Repeat(text.Draw(t, label), rapid.SampledFrom([]int{1, 1, 1, 1, 50, 300}).Draw(t, label+" times"))
 		}
-		p := samplePlan(rapid.SampledFrom([]int{0, 1, 2, 30}).Draw(t, "tables"), text.Draw(t, "schema"), long("table"), long("column"), long("sql"))
+		p := samplePlan(rapid.SampledFrom([]int{0, 1, 2, 15}).Draw(t, "tables"), text.Draw(t, "schema"), long("table"), long("column"), long("sql"))
 		var b bytes.Buffer
-		if err := Write(&b, Comment{Command: "plan", Of: long("of"), Plan: p, Run: long("run")}); err != nil {
+		if err := Write(&b, Comment{Command: "plan", Of: long("of"), Plan: p, Run: long("run"), Baseline: long("baseline"), Changes: slices.Repeat([]string{long("change")}, rapid.SampledFrom([]int{0, 1, 400}).Draw(t, "changes"))}); err != nil {
 			t.Fatal(err)
 		}
 		if err := sound(b.String()); err != nil {
 			t.Fatal(err)
 		}
 	})
+}
+
+func TestChangesStandBeforeWhatTheyAreIn(t *testing.T) {
+	c := Comment{Command: "plan", Of: "x.hcl", Plan: samplePlan(1, "S", "T", "C", "X"), Baseline: "old.json", Changes: []string{"the filter was a, is b"}}
+	md := write(t, c)
+	if a, b := strings.Index(md, "<code>the filter was a, is b</code>"), strings.Index(md, "#### <code>p</code>"); a < 0 || b < a {
+		t.Errorf("changes at %d, the pipeline at %d:\n%s", a, b, md)
+	}
+	c.Changes = nil
+	if md := write(t, c); !strings.Contains(md, "Nothing is otherwise than in <code>old.json</code>.") {
+		t.Errorf("it does not say that nothing changed:\n%s", md)
+	}
+	c.Baseline = ""
+	if md := write(t, c); strings.Contains(md, "otherwise") {
+		t.Errorf("it speaks of a baseline that was not given:\n%s", md)
+	}
 }
 
 // The last step of folding must fit whatever comes; the first shows all.

@@ -22,6 +22,10 @@ import (
 type Options struct {
 	Of  string // the spec, or the plan file; may be empty
 	Run string // the command that carries the plan out; may be empty
+	// Baseline is an older plan's file that this one was compared with, and
+	// Changes what is otherwise, in words.
+	Baseline string
+	Changes  []string
 }
 
 // Write writes the page. Equal plans give equal bytes.
