@@ -27,6 +27,9 @@ func loads(d *double, rows int64) (err error) {
 	if out, err := exec.Command("go", "build", "-o", bin, "./cmd/penstock").CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, out)
 	}
+	if err := os.WriteFile(filepath.Join(s.Dir, "erp.secret"), []byte(d.Password), 0o600); err != nil {
+		return err
+	}
 	var base float64
 	for _, c := range []struct{ name, mode, indexes string }{
 		{"row", "row", "keep"}, {"array", "array", "keep"}, {"copy_key_first", "copy", "keep"}, {"copy", "copy", "defer"},
@@ -38,9 +41,7 @@ func loads(d *double, rows int64) (err error) {
 		if err := s.Exec("DROP TABLE IF EXISTS big_table", "DROP SCHEMA IF EXISTS penstock CASCADE", "DROP TABLE IF EXISTS penstock_table, penstock_chunk, penstock_pipeline, penstock_script CASCADE"); err != nil {
 			return err
 		}
-		run := exec.Command(bin, "run", spec)
-		run.Env = append(os.Environ(), "ERP_PASSWORD="+d.Password)
-		f, out, err := s.Run(rows, nil, run)
+		f, out, err := s.Run(rows, nil, exec.Command(bin, "run", spec))
 		if err != nil {
 			return fmt.Errorf("%s: %w\n%s", c.name, err, out)
 		}
@@ -62,7 +63,7 @@ source "oracle" "erp" {
   port     = %d
   service  = %q
   user     = %q
-  password = env("ERP_PASSWORD")
+  password = file("erp.secret")
   tls      = "off"
 }
 target "postgres" "booker" {
