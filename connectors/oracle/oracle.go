@@ -33,6 +33,7 @@ func Definition() *connectors.Definition {
 			Splits:       splits,
 			Explain:      explainer{},
 			Open:         openSource,
+			Probe:        probe,
 		},
 	}
 }
