@@ -50,6 +50,11 @@ type SourceDef struct {
 	// Local gives the catalog without connecting anywhere, in files at most. It
 	// is nil for a source that has to be connected to.
 	Local func(ctx context.Context, config any, env Env) (*schema.Catalog, error)
+	// Live are the checks of an open source.
+	Live []Check[Source]
+	// Grants are the statements by which a DBA gives the user of the config
+	// exactly what u takes. nil: not known.
+	Grants func(config any, u Use) []Statement
 	// Explain writes the statements; nil: not built yet.
 	Explain SourceExplainer
 	// Open connects; nil: not built yet.
@@ -63,7 +68,10 @@ type SourceDef struct {
 type SourceCapabilities struct {
 	CDC     bool // has a log of changes
 	Durable bool // a snapshot's point can be read again after a restart
-	Frozen  bool // its tables never change while the source is the same, so they are of one state whenever they were read
+	// Holds is what the source keeps for a load and for how long, a clause; "" for
+	// nothing.
+	Holds  string
+	Frozen bool // its tables never change while the source is the same, so they are of one state whenever they were read
 }
 
 // TargetDef is a connector's target side.
@@ -91,7 +99,14 @@ type TargetDef struct {
 	// Local gives the catalog without connecting; a missing file is an empty
 	// catalog and is not created. nil: the target is a server. A plan does not ask
 	// for it: where the spec names no catalog file, a target is planned as empty.
-	Local   func(ctx context.Context, config any, env Env) (*schema.Catalog, error)
+	Local func(ctx context.Context, config any, env Env) (*schema.Catalog, error)
+	// Live are the checks of an open target.
+	Live []Check[Target]
+	// Grants is as SourceDef.Grants.
+	Grants func(config any, u Use) []Statement
+	// Own are the statements that make Penstock's own tables, for a DBA who makes
+	// them: with what has to come before any DDL. nil: there are none.
+	Own     func(config any) []Statement
 	Explain TargetExplainer
 	Open    func(ctx context.Context, config any, env Env) (Target, error)
 	// Read opens the target to be read from: its tables as a source has them, cut

@@ -106,8 +106,9 @@ type ChangeApplier interface {
 	// tells. A Conflict names the key.
 	Apply(ctx context.Context, n *change.Net, from, to Checkpoint) (Applied, error)
 	// Reclaim opens the lane's connection anew, ends the one before it at the
-	// server, raises the epoch of the lane's row and returns the row. A lane that
-	// another process has is an error of class Fenced.
+	// server, raises the epoch of the lane's row and returns the row; it may be
+	// done again when nobody knows whether it was. A lane that another claim has
+	// is an error of class Fenced.
 	Reclaim(ctx context.Context) (Checkpoint, error)
 	Close() error
 }

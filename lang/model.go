@@ -21,7 +21,8 @@ type Spec struct {
 	Pipelines []*Pipeline       // in the order of the files
 	// Partial is set where a file has errors in its syntax: what could be read
 	// stands here, and whatever else is wrong may follow from what could not.
-	Partial bool
+	Partial   bool
+	versioned bool
 	// Sensitive says where the values of sensitive variables come from, by
 	// variable name; resolved only when connecting.
 	Sensitive map[string]func() (string, bool)

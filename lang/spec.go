@@ -21,6 +21,7 @@ func (r *reader) spec(spec *Spec, bodies []hcl.Body, o Options) {
 	}
 	all.shape = r.root
 	r.version(all, head)
+	spec.versioned = len(all.blocks("penstock")) > 0
 	for _, b := range all.blocks("variable") {
 		r.variable(b, r.root.block("variable").in)
 	}
@@ -139,3 +140,7 @@ func (r *reader) kind(e *Endpoint, o Options) {
 		d.Fixes = []diag.Edit{{Title: "write " + near, Range: e.Kind.Range, NewText: near}}
 	}
 }
+
+// HasVersion reports whether the spec says which version of the language it is
+// written in.
+func (s *Spec) HasVersion() bool { return s.versioned }

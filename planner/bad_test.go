@@ -56,7 +56,7 @@ func TestBadSpecs(t *testing.T) {
 		})
 	}
 	for _, d := range diag.Codes() {
-		if d.Code >= "PEN0400" && !codes[d.Code] && !slices.Contains(elsewhere, d.Code) {
+		if d.Code >= "PEN0400" && d.Code < "PEN0800" && !codes[d.Code] && !slices.Contains(elsewhere, d.Code) {
 			t.Errorf("%s (%s) is given by no spec of testdata/bad", d.Code, d.Title)
 		}
 	}

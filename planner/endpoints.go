@@ -169,6 +169,7 @@ func (c *compiler) usedEndpoints() []plan.Endpoint {
 		if !e.local() {
 			p.TLS, p.TLSCA = cmp.Or(e.spec.TLS.V, "verify"), e.spec.TLSCA.V
 		}
+		p.Checks = liveChecks(e)
 		out = append(out, p)
 	}
 	slices.SortFunc(out, func(a, b plan.Endpoint) int { return cmp.Compare(a.ID, b.ID) })

@@ -72,6 +72,9 @@ func (c *compiler) settings(p *pipeline) {
 		BadRows:  plan.BadRows{Action: s.BadRows.Action.V, File: s.BadRows.File.V, Limit: s.BadRows.Limit.V, Values: s.BadRows.Values.V},
 	}
 	p.loads = s.Mode.V != "cdc"
+	if p.loads {
+		p.out.Holds = p.source.def.Source.Capabilities.Holds
+	}
 	p.stream = s.Mode.V != "snapshot"
 	if p.stream {
 		p.out.Order, p.out.Collisions, p.out.SchemaChanges = s.Order.V, s.Collisions.V, s.SchemaChanges.V

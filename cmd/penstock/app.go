@@ -72,7 +72,11 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	case errors.As(err, &usage):
 		return a.refuse(root, args, runtime.ExitSpec, "usage", err.Error(), "")
 	case errors.As(err, &failed): // of an endpoint, before anything was done
-		return a.refuse(root, args, runtime.ExitCode(err), connectors.ClassOf(err).String(), err.Error(), "")
+		message := err.Error()
+		if commandOf(root, args) == "run" {
+			message = "nothing was done: " + message
+		}
+		return a.refuse(root, args, runtime.ExitCode(err), connectors.ClassOf(err).String(), message, "")
 	case errors.As(err, &errno): // a full disk under standard output
 		return a.refuse(root, args, runtime.ExitFailed, connectors.Fatal.String(), err.Error(), "")
 	}

@@ -23,8 +23,9 @@ func newHead(command string) head { return head{FormatVersion: documentVersion, 
 // do nothing.
 type document struct {
 	head
-	Diagnostics []diag.Record `json:"diagnostics"`    // all of them, by file and place
-	Plan        *plan.Plan    `json:"plan,omitempty"` // of plan and show, where nothing is wrong
+	Diagnostics []diag.Record `json:"diagnostics"`       // all of them, by file and place
+	Plan        *plan.Plan    `json:"plan,omitempty"`    // of plan and show, where nothing is wrong
+	Changes     []string      `json:"changes,omitempty"` // plan --baseline: what is otherwise than in that plan, in words
 }
 
 func newDocument(command string) document {

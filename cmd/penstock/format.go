@@ -50,7 +50,7 @@ func (a *app) report(command, spec, run string, c *compiled) error {
 	switch {
 	case a.json:
 		d := newDocument(command)
-		d.Errored, d.Diagnostics = c.diag.HasErrors(), c.diag.Records(c.spec.Files)
+		d.Errored, d.Diagnostics, d.Changes = c.diag.HasErrors(), c.diag.Records(c.spec.Files), c.changes
 		if command != "validate" { // which asks whether there is a plan, and not for it
 			d.Plan = c.plan
 		}

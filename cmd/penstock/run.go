@@ -89,18 +89,26 @@ func (a *app) planToRun(ctx context.Context, path string, only []string, acceptD
 	if c.drift != nil && !acceptDrift {
 		return nil, "", nil, a.stale(path, c)
 	}
+	found, err := a.check(ctx, c, false)
+	if err != nil {
+		return nil, "", nil, err
+	}
 	// Standard output has the run's events alone.
 	if err := diag.WriteWithin(a.stderr, c.diag, c.spec.Files, a.color, a.columns()); err != nil {
 		return nil, "", nil, err
 	}
+	code, class, what := found.exit, "check", "its endpoints lack what the plan needs"
 	if c.plan == nil {
+		code, class, what = runtime.ExitSpec, "usage", "it has errors"
+	}
+	if code != runtime.ExitOK {
 		if a.json {
 			a.writeEvent(time.Now(), runFinished{
-				Results:     refused(runtime.ExitSpec, "usage", fmt.Sprintf("%s has errors; nothing was done", path)),
+				Results:     refused(code, class, fmt.Sprintf("%s: %s; nothing was done", path, what)),
 				Diagnostics: c.diag.Records(c.spec.Files),
 			})
 		}
-		return nil, "", nil, exitError(runtime.ExitSpec)
+		return nil, "", nil, exitError(code)
 	}
 	if c.drift != nil {
 		fmt.Fprintf(a.stderr, "going on although the checked-in catalogs say otherwise:\n%s", driftLines(c.drift))

@@ -26,6 +26,8 @@ type compiled struct {
 	spec *lang.Spec
 	plan *plan.Plan
 	diag diag.List
+	// changes says what is otherwise than in the plan of --baseline.
+	changes []string
 }
 
 // compile reads and plans a spec, offline. load and plan are the one way from a
@@ -101,6 +103,20 @@ func (a *app) writeJSON(v any) error {
 // isPlan tells a plan file from a spec, by its name: specs are .hcl, .yaml,
 // .yml files or folders.
 func isPlan(path string) bool { return strings.EqualFold(filepath.Ext(path), ".json") }
+
+// readPlanToShow reads a plan to look at, whatever version wrote it, with notes
+// on what a run would refuse.
+func readPlanToShow(path string) (*plan.Plan, []string, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, nil, noSuchFile(path, err)
+	}
+	p, notes, err := plan.ParseToShow(b)
+	if err != nil {
+		return nil, nil, &runtime.UsageError{Text: fmt.Sprintf("%s: %v", path, err)}
+	}
+	return p, notes, nil
+}
 
 // readPlan reads a plan that `plan --out` wrote.
 func readPlan(path string) (*plan.Plan, error) {

@@ -65,6 +65,7 @@ func Definition() *connectors.Definition {
 			Splits:       splits,
 			Local:        local,
 			Explain:      explainer{},
+			Live:         sourceChecks,
 			Open:         openSource,
 		},
 		Target: &connectors.TargetDef{
@@ -81,6 +82,7 @@ func Definition() *connectors.Definition {
 			},
 			SplitName: splitName,
 			Local:     localTarget,
+			Live:      targetChecks,
 			Explain:   explainer{},
 			Open:      openTarget,
 			Read:      openWritten,

@@ -50,11 +50,16 @@ func Definition() *connectors.Definition {
 			Config: func() any { return &SourceConfig{} },
 			Check:  checkSource,
 			// An exported snapshot ends with the session that holds it.
-			Capabilities: connectors.SourceCapabilities{CDC: true},
-			Splits:       splits,
-			Place:        func(config any, _ connectors.Env) string { return placeOf(config.(*SourceConfig).Connection) },
-			Explain:      sourceExplainer{},
-			Open:         openSource,
+			Capabilities: connectors.SourceCapabilities{CDC: true,
+				Holds: "one transaction, from the first table's cut until the last chunk is read: VACUUM keeps what was deleted or updated since, in the whole database, and each table has an ACCESS SHARE lock"},
+			Splits: splits,
+			Place:  func(config any, _ connectors.Env) string { return placeOf(config.(*SourceConfig).Connection) },
+			Live:   sourceChecks,
+			Grants: func(config any, u connectors.Use) []connectors.Statement {
+				return grants(sourceNeeds(config.(*SourceConfig), u))
+			},
+			Explain: sourceExplainer{},
+			Open:    openSource,
 		},
 		Target: &connectors.TargetDef{
 			Config: func() any { return &TargetConfig{} },
@@ -72,10 +77,15 @@ func Definition() *connectors.Definition {
 			SplitName: splitName,
 			Home:      func(config any) string { return config.(*TargetConfig).Schema },
 			Place:     func(config any, _ connectors.Env) string { return placeOf(config.(*TargetConfig).Connection) },
-			Explain:   explainer{},
-			Open:      openTarget,
-			Read:      openLoaded,
-			Dialect:   &dialect,
+			Live:      targetChecks,
+			Grants: func(config any, u connectors.Use) []connectors.Statement {
+				return grants(targetNeeds(config.(*TargetConfig), u, false))
+			},
+			Own:     own,
+			Explain: explainer{},
+			Open:    openTarget,
+			Read:    openLoaded,
+			Dialect: &dialect,
 		},
 	}
 }

@@ -28,6 +28,9 @@ type target struct {
 	session *pgconn.PgConn
 	owns    bool // the owner's row names this session
 	pulse   *pulse
+
+	many   sync.Mutex     // guards across and its use
+	across *pgconn.PgConn // of what concerns several lanes of a stream; nil until there is any, and when it was lost
 }
 
 var _ connectors.Target = (*target)(nil)
@@ -157,7 +160,8 @@ func (t *target) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	closeNow(t.session)
-	t.session, t.pulse = nil, nil
+	closeNow(t.across)
+	t.session, t.across, t.pulse = nil, nil, nil
 	t.epoch.Store(0)
 	return nil
 }

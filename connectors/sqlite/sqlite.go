@@ -42,10 +42,11 @@ func Definition() *connectors.Definition {
 		Summary: "SQLite files, embedded",
 		Types:   types{},
 		Source: &connectors.SourceDef{
-			Config: func() any { return &SourceConfig{} },
-			Check:  func(config any) []connectors.Problem { return checkPath(config.(*SourceConfig).Path) },
-			Splits: splits,
-			Place:  func(config any, env connectors.Env) string { return place(env, config.(*SourceConfig).Path) },
+			Config:       func() any { return &SourceConfig{} },
+			Capabilities: connectors.SourceCapabilities{Holds: "one read transaction, until the last chunk is read: a writer in WAL mode can't shorten its log below it, one in another mode waits"},
+			Check:        func(config any) []connectors.Problem { return checkPath(config.(*SourceConfig).Path) },
+			Splits:       splits,
+			Place:        func(config any, env connectors.Env) string { return place(env, config.(*SourceConfig).Path) },
 			Local: func(ctx context.Context, config any, env connectors.Env) (*schema.Catalog, error) {
 				c := config.(*SourceConfig)
 				path := resolve(env, c.Path)
@@ -77,6 +78,8 @@ func Definition() *connectors.Definition {
 				c := config.(*TargetConfig)
 				return localCatalog(ctx, resolve(env, c.Path), c.BusyTimeout)
 			},
+			Live:    targetChecks,
+			Own:     own,
 			Explain: explainer{},
 			Open:    openTarget,
 			Read:    openLoaded,

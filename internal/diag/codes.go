@@ -13,7 +13,7 @@ type Doc struct {
 
 // Codes lists every code that Penstock can give, sorted.
 func Codes() []Doc {
-	all := slices.Concat(langCodes, rowexprCodes, plannerCodes)
+	all := slices.Concat(langCodes, rowexprCodes, plannerCodes, liveCodes)
 	slices.SortFunc(all, func(a, b Doc) int {
 		if a.Code < b.Code {
 			return -1

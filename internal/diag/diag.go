@@ -38,6 +38,7 @@ type Diagnostic struct {
 	Subject  hcl.Range // the bytes it is about
 	Related  []Related // other places that take part
 	Fixes    []Edit    // where the mending is mechanical
+	Mend     []string  // statements or commands that mend it elsewhere, as they are to be run
 }
 
 // Related is another place that takes part in a diagnostic.

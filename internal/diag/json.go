@@ -18,6 +18,7 @@ type Record struct {
 	Snippet  *Snippet        `json:"snippet,omitempty"`
 	Related  []RelatedRecord `json:"related,omitempty"`
 	Fixes    []EditRecord    `json:"fixes,omitempty"`
+	Mend     []string        `json:"mend,omitempty"` // statements or commands that mend it at an endpoint, as they are to be run
 }
 
 // Span is a range of a file.
@@ -62,7 +63,7 @@ func (l List) Records(files map[string][]byte) []Record {
 	out := []Record{}
 	for _, d := range l.Sorted() {
 		r := Record{Code: d.Code, Severity: d.Severity.String(), Summary: d.Summary, Detail: d.Detail,
-			Range: span(d.Subject), Snippet: snippet(files[d.Subject.Filename], d.Subject)}
+			Range: span(d.Subject), Snippet: snippet(files[d.Subject.Filename], d.Subject), Mend: d.Mend}
 		for _, x := range d.Related {
 			r.Related = append(r.Related, RelatedRecord{x.Message, span(x.Range)})
 		}

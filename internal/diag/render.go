@@ -136,6 +136,9 @@ func (p *printer) diagnostic(d Diagnostic) {
 		}
 		p.wrapped(indent+p.paint(p.style.gutter, "= "), indent+"  ", clean(d.Detail))
 	}
+	for _, m := range d.Mend { // whole, to be copied
+		p.b.WriteString(indent + p.paint(p.style.help, "run: ") + clean(m) + "\n")
+	}
 	for _, f := range d.Fixes {
 		p.wrapped(indent+p.paint(p.style.help, "help: "), indent+"      ", clean(f.text()))
 	}

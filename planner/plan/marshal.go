@@ -60,6 +60,24 @@ func Parse(src []byte) (*Plan, error) {
 	return &p, p.check()
 }
 
+// ParseToShow reads a plan of any version as far as this one understands it, to
+// be looked at: what can't be carried out can still be read. notes are sentences
+// on what is not as it should be.
+func ParseToShow(src []byte) (p *Plan, notes []string, err error) {
+	p, strict := Parse(src)
+	if strict == nil {
+		return p, nil, nil
+	}
+	p = &Plan{}
+	if err := json.Unmarshal(src, p); err != nil {
+		return nil, nil, syntax(src, err)
+	}
+	if p.FormatVersion == 0 || p.Pipelines == nil && p.Endpoints == nil {
+		return nil, nil, strict
+	}
+	return p, []string{"A run would refuse it: " + strict.Error() + ". What this version understands of it is shown."}, nil
+}
+
 // syntax says in which line the JSON stops being a plan.
 func syntax(src []byte, err error) error {
 	var at int64 = -1

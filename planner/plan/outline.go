@@ -204,11 +204,15 @@ func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 // takes is the resources with the sums behind them.
 func takes(p *Pipeline) []Fact {
 	r := p.Resources
-	return []Fact{
+	out := []Fact{
 		{"connections", connections(r.SourceConnections, p.Source, r.Readers, "reader") + "; " + connections(r.TargetConnections, p.Target, r.Writers, "writer")},
 		{"goroutines", fmt.Sprintf("%d = %s + %s + %d that hold them together", r.Goroutines, count(r.Readers, "reader"), count(r.Writers, "writer"), r.Goroutines-r.Readers-r.Writers)},
 		{"memory", fmt.Sprintf("%s of rows at most = %d chunks (2 x %s + 2) of %s", units.Size(p.Memory), r.Slots, count(p.Workers, "worker"), units.Size(r.SlotBytes))},
 	}
+	if p.Holds != "" {
+		out = append(out, Fact{"holds", p.Source + ": " + p.Holds})
+	}
+	return out
 }
 
 func connections(n int, id string, of int, what string) string {
@@ -253,24 +257,18 @@ func (b *outliner) tableOf(object string) string {
 	return ""
 }
 
-// unchecked says what a plan can't know.
+// unchecked says what a plan can't know: the names of the live checks, with
+// what they look at.
 func (b *outliner) unchecked() []Fact {
 	var out []Fact
 	for _, e := range b.plan.Endpoints {
-		s := ""
-		switch side, _, _ := strings.Cut(e.ID, "."); {
-		case side == "source" && e.TLS != "":
-			s = "that it is there and still is what its catalog says; grants; how long it keeps a point to read at"
-		case side == "source" && e.Catalog != "":
-			s = "that it still is what its catalog says"
-		case side == "target" && e.TLS != "":
-			s = "that it is there and still is what its catalog says; grants; rows and locks in its tables; free disk"
-		case side == "target" && e.Catalog == "":
-			s = "what is in it already (it is planned as empty); free disk"
-		default:
-			continue
+		var names []string
+		for _, c := range e.Checks {
+			names = append(names, c.Name+" ("+c.About+")")
 		}
-		out = append(out, Fact{e.ID, s})
+		if names != nil {
+			out = append(out, Fact{e.ID, strings.Join(names, "; ")})
+		}
 	}
 	return out
 }

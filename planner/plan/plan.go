@@ -31,7 +31,14 @@ type Endpoint struct {
 	Throttle  int64           `json:"throttle_bytes_per_second,omitempty"`
 	Catalog   string          `json:"catalog,omitempty"` // the checked-in file, as written in the spec
 	Probe     string          `json:"probe,omitempty"`   // a probe result that the spec names, as written
+	Checks    []Check         `json:"checks,omitempty"`  // what only a connection can tell
 	Built     bool            `json:"built"`             // false: this build plans it and can't run it
+}
+
+// Check is a live check, by name: what an offline plan has not looked at.
+type Check struct {
+	Name  string `json:"name"`
+	About string `json:"about"` // what it looks at, a clause
 }
 
 // Warning is a finding that does not stop the plan. It names its object, not a
@@ -60,6 +67,7 @@ type Pipeline struct {
 
 	Delivery string `json:"delivery,omitempty"` // the promise, in fixed words
 	Report   string `json:"report_every"`
+	Holds    string `json:"source_holds,omitempty"` // what the source keeps for a load, and for how long
 
 	Resources Resources `json:"resources"`
 	BadRows   BadRows   `json:"bad_rows"`

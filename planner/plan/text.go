@@ -19,6 +19,9 @@ type TextOptions struct {
 	Run string
 	// Width is where lines end, within 60 and 100 columns; 0 is 100.
 	Width int
+	// Checked says what the live checks of each endpoint found, in place of what
+	// was not checked; nil: nothing was connected to.
+	Checked []Fact
 }
 
 // Text writes a plan for people: what goes where, in which order, what waits
@@ -37,8 +40,12 @@ func Text(w io.Writer, p *Plan, o TextOptions) error {
 	}
 	t.warnings(outline.Warnings)
 	t.line(0, "")
-	t.line(0, "not checked, since nothing was connected to")
-	for _, f := range outline.Unchecked {
+	head, facts := "not checked, since nothing was connected to", outline.Unchecked
+	if o.Checked != nil {
+		head, facts = "checked at the endpoints", o.Checked
+	}
+	t.line(0, head)
+	for _, f := range facts {
 		t.wrapped(2, f.Name+": "+f.Value)
 	}
 	switch {

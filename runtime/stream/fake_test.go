@@ -124,6 +124,7 @@ type world struct {
 	flushed  state // what a restart of the target comes back to
 	lossy    bool  // it restarts now and then, to what was flushed
 	restarts int
+	owner    int // the claim that has the lanes
 	control  int // restarts that the connection of Advance and Serial has seen
 	discard  int // transactions of the log that the source may have thrown away
 	faulted  map[string]int
@@ -281,13 +282,14 @@ func (w *world) Flushed(context.Context) (connectors.Checkpoint, error) {
 func (w *world) OpenApply(_ context.Context, l connectors.Lane) (connectors.ChangeApplier, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return &applier{w: w, lane: l.At.Lane, epoch: l.At.Epoch, restarts: w.restarts}, nil
+	return &applier{w: w, lane: l.At.Lane, epoch: l.At.Epoch, owner: w.owner, restarts: w.restarts}, nil
 }
 
 type applier struct {
 	w     *world
 	lane  int
 	epoch int64
+	owner int // of the claim
 	// restarts that its connection has lived through.
 	restarts int
 }
@@ -297,17 +299,20 @@ func (a *applier) Close() error { return nil }
 func (a *applier) Reclaim(context.Context) (connectors.Checkpoint, error) {
 	a.w.mu.Lock()
 	defer a.w.mu.Unlock()
-	if a.w.breaks("reclaim") {
+	if a.w.breaks("before a claim") {
 		return connectors.Checkpoint{}, errLost
 	}
 	a.restarts = a.w.restarts
 	c := &a.w.now.at[a.lane]
-	if c.Epoch != a.epoch {
+	if a.w.owner != a.owner || c.Epoch < a.epoch {
 		return *c, &connectors.Error{Op: "claim", Class: connectors.Fenced, Err: errors.New("another epoch")}
 	}
 	c.Epoch++
-	a.epoch = c.Epoch
 	a.w.flushed.at[a.lane].Epoch = c.Epoch
+	if a.w.breaks("after a claim") {
+		return connectors.Checkpoint{}, errLost
+	}
+	a.epoch = c.Epoch
 	return *c, nil
 }
 

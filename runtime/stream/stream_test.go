@@ -93,7 +93,7 @@ func TestEachChangeIsAppliedOnceWhateverBreaks(t *testing.T) {
 	if failed > 0 {
 		t.Errorf("%d of 400 failed; %v", failed, first)
 	}
-	for _, what := range []string{"read", "before the commit", "after the commit", "reclaim", "before idle lanes move", "after idle lanes moved", "before a serial section", "after a serial section"} {
+	for _, what := range []string{"read", "before the commit", "after the commit", "before a claim", "after a claim", "before idle lanes move", "after idle lanes moved", "before a serial section", "after a serial section"} {
 		if faults[what] == 0 {
 			t.Errorf("nothing broke at %q: the test shows nothing of it", what)
 		}
@@ -176,7 +176,7 @@ func TestAFencedLaneStopsTheStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(1, 2, 50)
 		o := w.options(ByKey)
-		w.now.at[0].Epoch, w.now.at[1].Epoch = 9, 9
+		w.owner, w.now.at[0].Epoch, w.now.at[1].Epoch = 2, 9, 9
 		_, err := Run(t.Context(), o)
 		if connectors.ClassOf(err) != connectors.Fenced {
 			t.Errorf("%v, want fenced", err)

@@ -21,7 +21,7 @@ const Marker = "<!-- penstock -->"
 
 // Comment is what is commented on.
 type Comment struct {
-	Command     string // "validate", "plan", "show"
+	Command     string // "plan", "show"; "validate", which is about findings alone
 	Of          string // the spec, or the plan file
 	Diagnostics []diag.Record
 	Plan        *plan.Plan // nil where the spec has errors
@@ -98,6 +98,10 @@ func (w *writer) write() {
 	w.summary()
 	w.changes()
 	w.diagnostics()
+	if w.brief() {
+		w.ended()
+		return
+	}
 	pipelines := w.outline.Pipelines
 	for i := range pipelines[:min(len(pipelines), w.pipelines)] {
 		if w.full() {
@@ -113,6 +117,13 @@ func (w *writer) write() {
 		w.warnings()
 		w.ending()
 	}
+	w.ended()
+}
+
+// brief reports a comment on findings alone.
+func (w *writer) brief() bool { return w.Command == "validate" }
+
+func (w *writer) ended() {
 	if w.left {
 		w.printf("\n<sub>Cut to what a comment can hold; <code>--html</code> and <code>--json</code> have all of it.</sub>\n")
 	}
@@ -171,7 +182,7 @@ func (w *writer) diagnostics() {
 	var list []diag.Record
 	for _, severity := range []string{"error", "warning"} {
 		for _, d := range w.Diagnostics {
-			if d.Severity == severity && (severity == "error" || w.Plan == nil) {
+			if d.Severity == severity && (severity == "error" || w.Plan == nil || w.brief()) {
 				list = append(list, d)
 			}
 		}

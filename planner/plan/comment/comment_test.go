@@ -173,6 +173,13 @@ func TestAnyPlanFitsAComment(t *testing.T) {
 	})
 }
 
+func TestValidateIsAboutFindingsAlone(t *testing.T) {
+	md := write(t, Comment{Command: "validate", Of: "x.hcl", Plan: samplePlan(2, "S", "T", "C", "CREATE TABLE t"), Diagnostics: []diag.Record{{Code: "PEN0702", Severity: "warning", Summary: "Connection is not encrypted"}}})
+	if !strings.Contains(md, "1 pipeline · 2 tables · 1 warning") || !strings.Contains(md, "Connection is not encrypted") || strings.Contains(md, "CREATE TABLE") {
+		t.Errorf("got\n%s", md)
+	}
+}
+
 func TestChangesStandBeforeWhatTheyAreIn(t *testing.T) {
 	c := Comment{Command: "plan", Of: "x.hcl", Plan: samplePlan(1, "S", "T", "C", "X"), Baseline: "old.json", Changes: []string{"the filter was a, is b"}}
 	md := write(t, c)
