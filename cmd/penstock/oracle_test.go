@@ -23,7 +23,7 @@ func oracleDouble(t *testing.T) (*oracletest.Server, *oracletest.Table) {
 	t.Helper()
 	db := oracletest.NewDatabase()
 	tab := db.Create(&oracletest.Table{Owner: "SCOTT", Name: "BIG_TABLE", PrimaryKey: []string{"ID"}, RowsPerBlock: 50, Analyzed: oracleRows,
-		Parts: []oracletest.Part{{Partition: "P1", Files: []uint32{7, 5}}, {Partition: "P2", Bigfile: true}, {Partition: "P3"}},
+		Parts:   []oracletest.Part{{Partition: "P1", Files: []uint32{7, 5}}, {Partition: "P2", Bigfile: true}, {Partition: "P3"}},
 		Columns: []oracletest.Column{{Name: "ID", Type: "NUMBER", NotNull: true}, {Name: "SMALL_NUMBER", Type: "NUMBER(5)"}, {Name: "BIG_NUMBER", Type: "NUMBER"}, {Name: "SHORT_STRING", Type: "VARCHAR2(50)"}, {Name: "CREATED_DATE", Type: "DATE"}}})
 	for p := range 3 {
 		var rows [][]any
