@@ -21,7 +21,7 @@ QUICKSTART := examples/quickstart
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build demo test race check check-format check-vet check-staticcheck check-tidy check-generate check-goldens bench bench-rows bench-validate bench-load bench-oracle conformance-oracle update clean help
+.PHONY: build demo test race check check-format check-vet check-staticcheck check-tidy check-generate check-goldens bench bench-rows bench-validate bench-verify bench-load bench-oracle conformance-oracle update clean help
 
 build: ## Build bin/penstock, one static binary
 	@$(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/penstock ./cmd/penstock
@@ -73,6 +73,9 @@ bench-rows: ## Made-up rows through filter, expression and ranges: discarded, an
 LOADFLAGS ?=
 bench-validate: ## validate and plan of specs with 2,000 and 20,000 tables
 	@$(GO) run ./bench/validate
+
+bench-verify: ## A million rows a side compared: equal, and with one row changed
+	@$(GO) run ./bench/verify
 
 bench-load: ## Tables into PostgreSQL beside psql, pgloader, pgcopydb (LOADFLAGS="-only big_table -pgferry PROGRAM"); an hour
 	@.ci/postgres

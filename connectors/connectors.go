@@ -137,9 +137,15 @@ type Target interface {
 	Begin(ctx context.Context, t Load, s Start) error
 	// OpenLoad returns a writer with a connection of its own.
 	OpenLoad(ctx context.Context, t Load) (BulkWriter, error)
-	// Finish runs the table's finishing statements and marks it loaded. It does
-	// nothing when that was done before.
+	// Finish makes the indexes and constraints that were put off, runs the table's
+	// finishing statements and marks it loaded. It does nothing when that was done
+	// before; after a crash at any point it goes on where it stopped.
 	Finish(ctx context.Context, t Load) error
+	// Undo puts back what the pipeline dropped for loads of one source table and
+	// has not made again (State.Dropped), on as many connections as builders at
+	// once, and leaves rows and markers as they are. It returns what it put back,
+	// also beside an error. The pipeline must be claimed.
+	Undo(ctx context.Context, source string, builders int) ([]Dropped, error)
 	// Script runs a spec's own statements (before_load, after_load) in one
 	// transaction with a record that they ran for this generation of the
 	// pipeline; it does nothing when the record is there.
@@ -172,7 +178,16 @@ type Claim struct {
 
 // State is what a target remembers of a pipeline, by source table name.
 type State struct {
-	Tables map[string]*TableState
+	Tables  map[string]*TableState
+	Dropped []Dropped // what its journal says is still to be made again
+}
+
+// Dropped is an index or a constraint that a load put off: it was dropped, or
+// not yet made, and the target's journal holds how to make it.
+type Dropped struct {
+	Source string // Load.Source
+	Table  string // the target table, as the target names it
+	Object schema.Object
 }
 
 // TableState is a row of penstock_table with its chunks.
@@ -233,6 +248,12 @@ type Load struct {
 	// is taken of. Both are stored with the table's state.
 	Digest     string
 	Definition string
+	// Objects are indexes and constraints of a table that is there: what is
+	// dropped before the rows and made again after them, and what stays (Keep).
+	Objects []schema.Object
+	// ReferredBy are the tables whose foreign keys refer to this one.
+	ReferredBy []schema.Name
+	Builders   int      // how many of them are made at once, at most; 0 = one
 	Prepare    []string // statements of the plan, in order, as they run
 	Insert     string   // the loading statement of the plan; "" where there is none
 	Finish     []string
@@ -263,6 +284,14 @@ type BulkWriter interface {
 	Begin(ctx context.Context, m Marker) (done bool, err error)
 	// Write adds the selected rows. The batch is the caller's again at return.
 	Write(ctx context.Context, b *batch.Batch, sel batch.Selection) error
+	// WriteEach adds the selected rows as Write does, but for those that the
+	// target refuses: it tells bad of each, by its row of the batch, leaves it
+	// out and goes on, or ends with the error that bad returns. It is how the
+	// engine loads a chunk again of which Write or Commit has failed with class
+	// Data, and it may cost more a row. What it has added is known to be good
+	// when it returns: constraints that are checked at a commit are looked at.
+	// Isolate does it for a target that can take back a part of a transaction.
+	WriteEach(ctx context.Context, b *batch.Batch, sel batch.Selection, bad func(row int32, why *Refusal) error) error
 	// Commit marks the chunk done and commits, in one transaction. It returns
 	// the rows that are in the target by it.
 	Commit(ctx context.Context, m Marker) (int64, error)

@@ -100,6 +100,10 @@ type TargetDef struct {
 	// catalog and is not created. nil: the target is a server. A plan does not ask
 	// for it: where the spec names no catalog file, a target is planned as empty.
 	Local func(ctx context.Context, config any, env Env) (*schema.Catalog, error)
+	// Objects are the indexes and constraints of a table that is there which
+	// `indexes = "defer"` puts off, and those that stay, with the reason. nil: the
+	// target puts off none.
+	Objects func(t *schema.Table) []schema.Object
 	// Live are the checks of an open target.
 	Live []Check[Target]
 	// Grants is as SourceDef.Grants.
@@ -157,6 +161,7 @@ type Statement struct {
 	Comment string `json:"comment,omitempty"` // what it is for, for people
 	Rows    int    `json:"rows,omitempty"`    // a multi-row form is shown with one row: how many the run repeats
 	Locks   string `json:"locks,omitempty"`   // what it locks, in the target's own word
+	Beside  bool   `json:"beside,omitempty"`  // in a finishing stage: runs beside its like, each on a connection of its own
 }
 
 // NotBuilt stands in a plan where a connector has no statement to show yet. A

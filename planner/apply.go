@@ -18,6 +18,7 @@ func (t *table) apply() {
 	if t.loads {
 		t.loadMode()
 		t.out.Apply.Indexes = t.indexes()
+		t.objects()
 	} else {
 		if a.Mode.Set {
 			t.withoutEffect(a.Mode.Range, "mode", "it says how a load enters, and a cdc pipeline loads nothing. A stream has `changes`")

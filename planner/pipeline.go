@@ -43,6 +43,7 @@ func (c *compiler) pipeline(spec *lang.Pipeline) *plan.Pipeline {
 		p.out.Tables[i].Digest = p.out.DigestOf(&p.out.Tables[i])
 	}
 	p.stages(source)
+	p.finishing()
 	return &p.out
 }
 

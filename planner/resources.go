@@ -102,6 +102,22 @@ func (p *pipeline) resources() plan.Resources {
 	return r
 }
 
+// finishing adds what the finishing steps take: tables are finished one after
+// another, beside rows that are still loaded, each on connections of its own
+// with a goroutine each.
+func (p *pipeline) finishing() {
+	r := &p.out.Resources
+	for _, s := range p.out.Stages {
+		if s.Kind == plan.StageFinish && s.Table != "" && len(s.Statements) > 0 && !p.target.local() {
+			r.Finishers = max(r.Finishers, s.Parallel)
+		}
+	}
+	if r.Finishers > 0 {
+		r.TargetConnections += r.Finishers
+		r.Goroutines += r.Finishers
+	}
+}
+
 // readers is how many read one table at once.
 func (p *pipeline) readers(t *plan.Table) int {
 	if t.Range.Split == connectors.SplitNone {

@@ -121,11 +121,23 @@ func (p *pipeline) finish(t *plan.Table) string {
 	if x := p.target.def.Target.Explain; x != nil {
 		s.Statements = x.Finish(t.Facts())
 		s.NotBuilt = lacks(s.Statements)
+		s.Parallel = p.builders(s.Statements)
 	} else {
 		s.Statements, s.NotBuilt = notBuilt(), true
 	}
 	p.add(s)
 	return s.ID
+}
+
+// builders is how many indexes of a table are made at once.
+func (p *pipeline) builders(statements []connectors.Statement) int {
+	n := 0
+	for _, s := range statements {
+		if s.Beside {
+			n++
+		}
+	}
+	return min(max(n, 1), p.out.Workers)
 }
 
 // streamStages are the capture of the log and the lanes that apply it. No

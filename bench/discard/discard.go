@@ -113,6 +113,9 @@ func (t *Target) OpenLoad(context.Context, connectors.Load) (connectors.BulkWrit
 	return &writer{t: t}, nil
 }
 
+// Undo has nothing to put back.
+func (t *Target) Undo(context.Context, string, int) ([]connectors.Dropped, error) { return nil, nil }
+
 // Finish marks the table loaded.
 func (t *Target) Finish(_ context.Context, l connectors.Load) error {
 	t.mu.Lock()
@@ -162,6 +165,11 @@ func (w *writer) Write(_ context.Context, b *batch.Batch, sel batch.Selection) e
 	}
 	w.rows += int64(n)
 	return nil
+}
+
+// WriteEach is Write: nothing is refused here.
+func (w *writer) WriteEach(ctx context.Context, b *batch.Batch, sel batch.Selection, _ func(int32, *connectors.Refusal) error) error {
+	return w.Write(ctx, b, sel)
 }
 
 func sum(c *batch.Column, sel batch.Selection, n int) (s uint64) {

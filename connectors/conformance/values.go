@@ -84,9 +84,10 @@ func typesRoundTrip(t *testing.T, h TargetHarness) {
 				b.Column(0).AppendInt(int64(i + 1))
 			}
 			sent := b.Seal()
-			want := textRows(sent)
+			want, encoded := textRows(sent), encodedRows(sent)
 			p.chunk(w, mark(l, 1), sent)
 			sameRows(t, "read back", p.Read(t, p.config, l), want)
+			p.readsBack(l, encoded)
 		})
 	}
 	if n == 0 {

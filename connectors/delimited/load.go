@@ -104,3 +104,6 @@ func (t *target) OpenLoad(_ context.Context, l connectors.Load) (connectors.Bulk
 
 // Close ends the claim, if there is one.
 func (t *target) Close() error { return t.Release(context.Background()) }
+
+// Undo has nothing to put back: no load drops anything here.
+func (t *target) Undo(context.Context, string, int) ([]connectors.Dropped, error) { return nil, nil }

@@ -49,7 +49,29 @@ func (t *target) prepareTable(ctx context.Context, c *pgconn.PgConn, l connector
 			return false, err
 		}
 	}
+	dropping, statements := drops(l)
+	at := map[string]schema.Object{}
+	for i, s := range statements {
+		at[s.SQL] = dropping[i]
+	}
+	var list []object
+	var gone map[schema.Name]bool // nil: what is dropped has not been read yet
 	for _, sql := range l.Prepare {
+		if o, ok := at[sql]; ok {
+			if gone == nil {
+				if list, gone, err = t.aboutToDrop(ctx, c, l); err != nil {
+					return false, err
+				}
+				if !failpoint.Off("journal") {
+					if err := t.journal(ctx, c, l.Source, list...); err != nil {
+						return false, err
+					}
+				}
+			}
+			if gone[schema.Name{Schema: on(l, o).String(), Name: o.Name}] {
+				continue // an earlier generation dropped it
+			}
+		}
 		found, err := run(ctx, c, sql)
 		if err != nil {
 			return false, err
@@ -57,6 +79,23 @@ func (t *target) prepareTable(ctx context.Context, c *pgconn.PgConn, l connector
 		if found && strings.HasPrefix(sql, "SELECT") {
 			return false, &connectors.Error{Class: connectors.Conflict, Err: fmt.Errorf("table %s has rows already", l.Table),
 				Hint: `Write existing = "truncate" to empty it first, or existing = "append" to add to it.`}
+		}
+	}
+	if err := t.journalKey(ctx, c, l); err != nil {
+		return false, err
+	}
+	if failpoint.Off("journal") {
+		if err := commit(ctx, c); err != nil {
+			return false, err
+		}
+	}
+	failpoint.Hit("begin.dropped")
+	if failpoint.Off("journal") {
+		if err := begin(ctx, c); err != nil {
+			return false, err
+		}
+		if err := t.journal(ctx, c, l.Source, list...); err != nil {
+			return false, err
 		}
 	}
 	return had, checkColumns(ctx, c, l)

@@ -41,19 +41,6 @@ WHERE %s ORDER BY n.nspname, c.relname`
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
 WHERE %s ORDER BY c.oid, a.attnum`
-
-	catalogIndexes = `SELECT i.indrelid, x.relname, i.indisprimary, i.indisunique, i.indpred IS NULL AND i.indexprs IS NULL AND i.indimmediate AND i.indisvalid,
-  (SELECT string_agg(quote_ident(a.attname), ',' ORDER BY k.ord) FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS k(num, ord) JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.num WHERE k.ord <= i.indnkeyatts),
-  pg_get_indexdef(i.indexrelid)
-FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE %s ORDER BY i.indrelid, x.relname`
-
-	catalogForeign = `SELECT f.conrelid, f.conname, rn.nspname, r.relname,
-  (SELECT string_agg(quote_ident(a.attname), ',' ORDER BY k.ord) FROM unnest(f.conkey) WITH ORDINALITY AS k(num, ord) JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = k.num),
-  (SELECT string_agg(quote_ident(a.attname), ',' ORDER BY k.ord) FROM unnest(f.confkey) WITH ORDINALITY AS k(num, ord) JOIN pg_attribute a ON a.attrelid = f.confrelid AND a.attnum = k.num)
-FROM pg_constraint f JOIN pg_class c ON c.oid = f.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
-JOIN pg_class r ON r.oid = f.confrelid JOIN pg_namespace rn ON rn.oid = r.relnamespace
-WHERE f.contype = 'f' AND %s ORDER BY f.conrelid, f.conname`
 )
 
 // readCatalog reads the tables of users in one transaction. Those of the
@@ -68,10 +55,13 @@ func readCatalog(ctx context.Context, c *pgconn.PgConn, own, which string) (*sch
 	for _, q := range []struct {
 		sql  string
 		each func([][]byte) error
-	}{{catalogTables, r.table}, {catalogColumns, r.column}, {catalogIndexes, r.index}, {catalogForeign, r.foreign}} {
+	}{{catalogTables, r.table}, {catalogColumns, r.column}} {
 		if _, err := query(ctx, c, strings.Replace(q.sql, "%s", which, 1), q.each); err != nil {
 			return nil, err
 		}
+	}
+	if err := r.objects(ctx, c, which); err != nil {
+		return nil, err
 	}
 	return &schema.Catalog{Kind: Kind, Tables: r.tables}, nil
 }
@@ -79,6 +69,7 @@ func readCatalog(ctx context.Context, c *pgconn.PgConn, own, which string) (*sch
 // reading is a catalog on its way.
 type reading struct {
 	own    string
+	target bool // of a target: with what a load may put off, and what the journal holds
 	tables []schema.Table
 	at     map[string]int // by oid
 }
@@ -139,30 +130,6 @@ func (r *reading) column(v [][]byte) error {
 		c.Type, c.Problem = schema.Type{}, err.Error()
 	}
 	t.Columns = append(t.Columns, c)
-	return nil
-}
-
-func (r *reading) index(v [][]byte) error {
-	t := r.of(v[0])
-	if t == nil {
-		return nil
-	}
-	name, columns, unique := string(v[1]), splitIdents(string(v[5])), isTrue(v[3])
-	if isTrue(v[2]) {
-		t.PrimaryKey = &schema.Key{Name: name, Columns: columns}
-		return nil
-	}
-	if unique && isTrue(v[4]) {
-		t.Unique = append(t.Unique, schema.Key{Name: name, Columns: columns})
-	}
-	t.Indexes = append(t.Indexes, schema.Index{Name: name, Unique: unique, Columns: columns, Definition: string(v[6])})
-	return nil
-}
-
-func (r *reading) foreign(v [][]byte) error {
-	if t := r.of(v[0]); t != nil {
-		t.ForeignKeys = append(t.ForeignKeys, schema.ForeignKey{Name: string(v[1]), Columns: splitIdents(string(v[4])), References: r.name(v[2], v[3]), ToColumns: splitIdents(string(v[5]))})
-	}
 	return nil
 }
 

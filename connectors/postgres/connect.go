@@ -32,6 +32,7 @@ type server struct {
 const (
 	roleControl = "control"
 	roleLoad    = "load"
+	roleFinish  = "finish"
 	roleSource  = "source"
 	roleRead    = "read"
 )

@@ -18,22 +18,14 @@ var _ connectors.TargetExplainer = explainer{}
 // deferred reports a load whose key is made after its rows.
 func deferred(t connectors.Load) bool { return t.Create && t.Indexes == "defer" && len(t.Key) > 0 }
 
-// notBuilt stands for the statements of a load that this build can't carry out:
-// indexes that are there are not yet dropped and made again.
-func notBuilt(t connectors.Load) []connectors.Statement {
-	if t.Create || t.Indexes != "defer" {
-		return nil
-	}
-	return []connectors.Statement{{SQL: connectors.NotBuilt, Comment: `indexes = "defer" of a table that is there; indexes = "keep" runs`}}
-}
-
 // Prepare creates the table where it is absent, then empties it or makes sure
 // that it is empty. A SELECT among them must give no row.
 func (explainer) Prepare(t connectors.Load) []connectors.Statement {
-	if s := notBuilt(t); s != nil {
-		return s
-	}
 	var out []connectors.Statement
+	_, drops := drops(t)
+	if len(drops) > 0 {
+		out = append(out, connectors.Statement{SQL: lockTable(t), Comment: "so that what is dropped is what was read", Locks: "ACCESS EXCLUSIVE"})
+	}
 	if t.Create {
 		comment := "the table, with its key"
 		if deferred(t) {
@@ -44,12 +36,31 @@ func (explainer) Prepare(t connectors.Load) []connectors.Statement {
 	name := quoteName(t.Table)
 	switch t.Existing {
 	case connectors.ExistingTruncate:
-		out = append(out, connectors.Statement{SQL: "TRUNCATE TABLE " + name, Comment: "existing = truncate", Locks: "ACCESS EXCLUSIVE"})
+		comment := "existing = truncate"
+		if len(t.ReferredBy) > 0 {
+			comment += "; PostgreSQL refuses it while " + referrers(t.ReferredBy) + " to this table: drop those foreign keys first, or empty it by hand and append"
+		}
+		out = append(out, connectors.Statement{SQL: "TRUNCATE TABLE " + name, Comment: comment, Locks: "ACCESS EXCLUSIVE"})
 	case connectors.ExistingAppend:
 	default:
 		out = append(out, connectors.Statement{SQL: "SELECT 1 FROM " + name + " LIMIT 1", Comment: "existing = error: a row stops the run", Locks: "ACCESS SHARE"})
 	}
-	return out
+	return append(out, drops...)
+}
+
+func lockTable(t connectors.Load) string {
+	return "LOCK TABLE " + quoteName(t.Table) + " IN ACCESS EXCLUSIVE MODE"
+}
+
+func referrers(names []schema.Name) string {
+	if len(names) == 1 {
+		return "a foreign key of " + names[0].String() + " refers"
+	}
+	list := make([]string, len(names))
+	for i, n := range names {
+		list[i] = n.String()
+	}
+	return "foreign keys of " + strings.Join(list, ", ") + " refer"
 }
 
 func createTable(t connectors.Load) string {
@@ -110,11 +121,7 @@ func insertRows(t connectors.Load) connectors.Statement {
 		s.SQL, s.Rows = insertArrays(into, t.Columns), batch.DefaultRows
 		s.Comment = "prepared; a parameter is a column's values"
 	case "row":
-		params := make([]string, len(names))
-		for i := range params {
-			params[i] = fmt.Sprintf("$%d", i+1)
-		}
-		s.SQL = fmt.Sprintf("INSERT INTO %s OVERRIDING SYSTEM VALUE VALUES (%s)", into, strings.Join(params, ", "))
+		s.SQL = insertRow(into, len(names))
 		s.Comment = fmt.Sprintf("prepared; %d are on their way at once", pipelineRows)
 	default:
 		format := "binary"
@@ -125,6 +132,14 @@ func insertRows(t connectors.Load) connectors.Statement {
 		s.Comment = fmt.Sprintf("once for each %d MiB of the chunk", copyBytes>>20)
 	}
 	return s
+}
+
+func insertRow(into string, columns int) string {
+	params := make([]string, columns)
+	for i := range params {
+		params[i] = fmt.Sprintf("$%d", i+1)
+	}
+	return fmt.Sprintf("INSERT INTO %s OVERRIDING SYSTEM VALUE VALUES (%s)", into, strings.Join(params, ", "))
 }
 
 // insertArrays casts only what has no binary form of its own.
@@ -142,20 +157,10 @@ func insertArrays(into string, columns []connectors.TargetColumn) string {
 	return fmt.Sprintf("INSERT INTO %s OVERRIDING SYSTEM VALUE SELECT %s FROM unnest(%s) AS u(%s)", into, strings.Join(out, ", "), strings.Join(params, ", "), strings.Join(as, ", "))
 }
 
-// Finish makes the key of a table whose rows came first, and the statistics of
-// every table.
+// Finish makes what was put off, then moves sequences and gathers statistics.
 func (explainer) Finish(t connectors.Load) []connectors.Statement {
-	if s := notBuilt(t); s != nil {
-		return s
-	}
-	var out []connectors.Statement
+	out := makes(t)
 	name := quoteName(t.Table)
-	if deferred(t) {
-		key := quote(keyName(t))
-		out = append(out,
-			connectors.Statement{SQL: fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (%s)", key, name, quoteList(t.Key)), Comment: "left out where the table has its key", Locks: "SHARE"},
-			connectors.Statement{SQL: fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY USING INDEX %s", name, key, key), Comment: "likewise", Locks: "ACCESS EXCLUSIVE"})
-	}
 	for _, c := range t.Columns {
 		if c.Numbered {
 			out = append(out, connectors.Statement{SQL: moveSequence(name, c.Name), Comment: "the sequence goes on after the greatest value, and never back"})
@@ -164,12 +169,15 @@ func (explainer) Finish(t connectors.Load) []connectors.Statement {
 	return append(out, connectors.Statement{SQL: "ANALYZE " + name, Comment: "statistics for the planner of the server", Locks: "SHARE UPDATE EXCLUSIVE"})
 }
 
-// moveSequence sets the sequence that a column owns; where it owns none, or its
-// sequence is past the rows, it does nothing.
+// moveSequence sets the sequence that numbers a column: the one in its default,
+// be it the column's own or not, else the one that the column owns. Where there
+// is none, or it is past the rows already, it does nothing.
 func moveSequence(table, column string) string {
 	text := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
-	sequence := fmt.Sprintf("pg_get_serial_sequence(%s, %s)", text(table), text(column))
-	return fmt.Sprintf("SELECT setval(%s, m) FROM (SELECT max(%s) AS m FROM %s) AS t WHERE m > coalesce(pg_sequence_last_value(%s), 0)", sequence, quote(column), table, sequence)
+	return fmt.Sprintf(`SELECT setval(s.seqrelid, r.m::bigint) FROM pg_sequence AS s, LATERAL (SELECT CASE WHEN s.seqincrement > 0 THEN (SELECT max(%[1]s)::numeric FROM %[2]s) ELSE (SELECT min(%[1]s)::numeric FROM %[2]s) END AS m, pg_sequence_last_value(s.seqrelid) AS at) AS r
+WHERE s.seqrelid = coalesce((SELECT d.refobjid FROM pg_attrdef AS e JOIN pg_attribute AS a ON a.attrelid = e.adrelid AND a.attnum = e.adnum JOIN pg_depend AS d ON d.classid = 'pg_attrdef'::regclass AND d.objid = e.oid AND d.refclassid = 'pg_class'::regclass JOIN pg_sequence AS q ON q.seqrelid = d.refobjid WHERE e.adrelid = %[3]s::regclass AND a.attname = %[4]s LIMIT 1), pg_get_serial_sequence(%[3]s, %[4]s)::regclass::oid)
+  AND r.m BETWEEN s.seqmin AND s.seqmax AND CASE WHEN r.at IS NULL THEN (r.m - s.seqstart) * s.seqincrement >= 0 ELSE (r.m - r.at) * s.seqincrement > 0 END`,
+		quote(column), table, text(table), text(column))
 }
 
 // quote makes an identifier of any name.

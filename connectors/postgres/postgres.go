@@ -75,6 +75,7 @@ func Definition() *connectors.Definition {
 				CommitRows: 10_000, CommitBytes: 8 << 20, CommitEvery: "1s",
 			},
 			SplitName: splitName,
+			Objects:   objectsOf,
 			Home:      func(config any) string { return config.(*TargetConfig).Schema },
 			Place:     func(config any, _ connectors.Env) string { return placeOf(config.(*TargetConfig).Connection) },
 			Live:      targetChecks,

@@ -63,10 +63,28 @@ var stateTables = []string{
   updated_at timestamptz NOT NULL,
   PRIMARY KEY (pipeline, name)
 )`,
+	// The DDL journal: what was dropped, or not yet made, for a load. A line is
+	// written in the transaction that drops, and taken out in the one that makes
+	// the last of it. definition is what to run by hand; object is what Penstock
+	// reads. made: an index is built and its constraint is not there yet, or a
+	// foreign key is there and its rows are not checked yet.
+	`CREATE TABLE IF NOT EXISTS penstock_ddl (
+  pipeline text,
+  name text,
+  ordinal integer,
+  kind text NOT NULL,
+  on_table text NOT NULL,
+  object_name text NOT NULL,
+  definition text NOT NULL,
+  object json NOT NULL,
+  made boolean NOT NULL,
+  updated_at timestamptz NOT NULL,
+  PRIMARY KEY (pipeline, name, ordinal)
+)`,
 }
 
 const (
-	countState = "SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace($1) AND relkind = 'r' AND relname IN ('penstock_owner', 'penstock_table', 'penstock_chunk', 'penstock_script')"
+	countState = "SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace($1) AND relkind = 'r' AND relname IN ('penstock_owner', 'penstock_table', 'penstock_chunk', 'penstock_script', 'penstock_ddl')"
 	// One makes the tables: IF NOT EXISTS does not keep two from trying at once.
 	lockState    = "SELECT pg_advisory_xact_lock(hashtextextended('penstock state', 0))"
 	selectMarker = "SELECT state, epoch FROM penstock_chunk WHERE pipeline = $1 AND name = $2 AND generation = $3 AND chunk = $4 FOR UPDATE"
@@ -83,7 +101,7 @@ ON CONFLICT (pipeline, name) DO UPDATE SET generation = excluded.generation, dig
 
 func isStateTable(name string) bool {
 	switch name {
-	case "penstock_owner", "penstock_table", "penstock_chunk", "penstock_script", "penstock_checkpoint":
+	case "penstock_owner", "penstock_table", "penstock_chunk", "penstock_script", "penstock_ddl", "penstock_checkpoint":
 		return true
 	}
 	return false
@@ -112,7 +130,14 @@ func (t *target) State(ctx context.Context) (connectors.State, error) {
 		if err := readTables(ctx, c, t.env.Pipeline, st); err != nil {
 			return err
 		}
-		return readChunks(ctx, c, t.env.Pipeline, st)
+		if err := readChunks(ctx, c, t.env.Pipeline, st); err != nil {
+			return err
+		}
+		lines, err := readJournal(ctx, c, ofPipeline, t.env.Pipeline)
+		for _, l := range lines {
+			st.Dropped = append(st.Dropped, t.dropped(l))
+		}
+		return err
 	})
 	return st, at("read the state of", t.env.Pipeline, err)
 }

@@ -148,3 +148,6 @@ func (t *target) Close() error {
 	t.conn, t.lock, t.epoch = nil, nil, 0
 	return l.Release()
 }
+
+// Undo has nothing to put back: no load drops anything here.
+func (t *target) Undo(context.Context, string, int) ([]connectors.Dropped, error) { return nil, nil }

@@ -67,8 +67,12 @@ func (c *Catalog) Marshal() ([]byte, error) {
 			f.Statistics[t.Name.String()] = t.Stats
 		}
 	}
-	b, err := json.MarshalIndent(f, "", "  ")
-	return append(b, '\n'), err
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // definitions hold < and >
+	enc.SetIndent("", "  ")
+	err := enc.Encode(f)
+	return b.Bytes(), err
 }
 
 // Find returns the table of this name by the names rule: exact, else without

@@ -59,6 +59,10 @@ type Table struct {
 	Unique      []Key        `json:"unique,omitempty"`
 	Indexes     []Index      `json:"indexes,omitempty"`
 	ForeignKeys []ForeignKey `json:"foreign_keys,omitempty"`
+	// Objects are the same indexes and constraints as their database defines
+	// them, in the order in which they can be made again. Only catalogs of targets
+	// that can put them off have them.
+	Objects []Object `json:"objects,omitempty"`
 	// Storage is how the source can be sought, in the connector's own word:
 	// "heap", "iot", "rowid", "without rowid". Empty where it does not matter.
 	Storage string      `json:"storage,omitempty"`

@@ -51,6 +51,7 @@ func (t *Table) Facts() connectors.Load {
 	l := connectors.Load{
 		Source: t.Source.String(), Table: t.Target, Key: t.Key, Create: t.Create,
 		Existing: connectors.Existing(t.Existing), Mode: t.Apply.Mode, Indexes: t.Apply.Indexes, Encoded: t.Encoded, Digest: t.Digest,
+		Objects: t.Objects, ReferredBy: t.ReferredBy,
 		Columns: make([]connectors.TargetColumn, 0, len(t.Columns)),
 	}
 	for _, c := range t.Columns {
@@ -66,7 +67,7 @@ func (p *Pipeline) Load(t *Table) connectors.Load {
 		l.Prepare = texts(s.Statements)
 	}
 	if s := p.Stage(StageFinish, name); s != nil {
-		l.Finish = texts(s.Statements)
+		l.Finish, l.Builders = texts(s.Statements), s.Parallel
 	}
 	if s := p.Stage(StageApply, ""); s != nil {
 		for _, ts := range s.Loads {

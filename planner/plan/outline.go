@@ -205,8 +205,8 @@ func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 func takes(p *Pipeline) []Fact {
 	r := p.Resources
 	out := []Fact{
-		{"connections", connections(r.SourceConnections, p.Source, r.Readers, "reader") + "; " + connections(r.TargetConnections, p.Target, r.Writers, "writer")},
-		{"goroutines", fmt.Sprintf("%d = %s + %s + %d that hold them together", r.Goroutines, count(r.Readers, "reader"), count(r.Writers, "writer"), r.Goroutines-r.Readers-r.Writers)},
+		{"connections", connections(r.SourceConnections, p.Source, r.Readers, count(r.Readers, "reader")) + "; " + connections(r.TargetConnections, p.Target, r.Writers+r.Finishers, count(r.Writers, "writer")+finishers(r))},
+		{"goroutines", fmt.Sprintf("%d = %s + %s%s + %d that hold them together", r.Goroutines, count(r.Readers, "reader"), count(r.Writers, "writer"), finishers(r), r.Goroutines-r.Readers-r.Writers-r.Finishers)},
 		{"memory", fmt.Sprintf("%s of rows at most = %d chunks (2 x %s + 2) of %s", units.Size(p.Memory), r.Slots, count(p.Workers, "worker"), units.Size(r.SlotBytes))},
 	}
 	if p.Holds != "" {
@@ -215,11 +215,18 @@ func takes(p *Pipeline) []Fact {
 	return out
 }
 
+func finishers(r Resources) string {
+	if r.Finishers == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" + %d to finish tables", r.Finishers)
+}
+
 func connections(n int, id string, of int, what string) string {
 	if n == 0 {
 		return "none to " + id + ", which is no server"
 	}
-	return fmt.Sprintf("%d to %s (%s + %d)", n, id, count(of, what), n-of)
+	return fmt.Sprintf("%d to %s (%s + %d)", n, id, what, n-of)
 }
 
 // warnings puts those that say the same together.

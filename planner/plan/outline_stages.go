@@ -111,6 +111,8 @@ func workers(s *Stage) string {
 		return "1 writer, a chunk at a time"
 	case s.Kind == StageApply:
 		return fmt.Sprintf("%s, each a chunk at a time", count(s.Parallel, "writer"))
+	case s.Kind == StageFinish && s.Parallel > 1:
+		return fmt.Sprintf("up to %d indexes at once", s.Parallel)
 	}
 	return ""
 }

@@ -87,6 +87,11 @@ func (b *outliner) table(p *Pipeline, g group) TableOutline {
 		add("chunks", chunks(x))
 	}
 	add("enters by", enters(b.finish[x.Source.String()], x))
+	for _, o := range x.Objects {
+		if o.Keep != "" {
+			add("stays", o.String()+": "+o.Keep)
+		}
+	}
 	switch {
 	case x.Encoded:
 		add("travel", "undecoded: both sides have the same types, and nothing looks at a row")

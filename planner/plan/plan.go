@@ -81,10 +81,11 @@ type Resources struct {
 	TargetConnections int   `json:"target_connections"`
 	Readers           int   `json:"readers"`
 	Writers           int   `json:"writers"`
-	Goroutines        int   `json:"goroutines"`         // ours, at most; drivers have their own
-	Slots             int   `json:"slots"`              // chunks in memory at once: 2 x workers + 2
-	SlotBytes         int64 `json:"slot_bytes"`         // a chunk's share of memory
-	MemoryBound       int64 `json:"memory_bound_bytes"` // rows in memory, at most
+	Finishers         int   `json:"finishers,omitempty"` // connections that make indexes, at most; tables are finished one after another
+	Goroutines        int   `json:"goroutines"`          // ours, at most; drivers have their own
+	Slots             int   `json:"slots"`               // chunks in memory at once: 2 x workers + 2
+	SlotBytes         int64 `json:"slot_bytes"`          // a chunk's share of memory
+	MemoryBound       int64 `json:"memory_bound_bytes"`  // rows in memory, at most
 }
 
 // BadRows says what happens to rows that can't go in.
@@ -112,8 +113,10 @@ type Table struct {
 	Existing   string          `json:"existing"`
 	Create     bool            `json:"create"`
 	Apply      Apply           `json:"apply"`
-	Encoded    bool            `json:"encoded,omitempty"` // rows are passed on as the source encodes them
-	Decoded    string          `json:"decoded,omitempty"` // why not, between two ends of one connector
+	Objects    []schema.Object `json:"objects,omitempty"`     // of the target table: made after the rows, or staying where they are
+	ReferredBy []schema.Name   `json:"referred_by,omitempty"` // target tables whose foreign keys refer to this one
+	Encoded    bool            `json:"encoded,omitempty"`     // rows are passed on as the source encodes them
+	Decoded    string          `json:"decoded,omitempty"`     // why not, between two ends of one connector
 	Commit     *Commit         `json:"commit,omitempty"`
 	Options    json.RawMessage `json:"options,omitempty"` // the target connector's own block
 	OnNUL      string          `json:"on_nul"`

@@ -16,6 +16,7 @@ import (
 type entry struct {
 	key, row ranges.Hash128
 	chunk    uint32 // of its side, where the row is found again
+	of       uint16 // its range, from 0; not kept in a file
 }
 
 const entrySize = 40
@@ -136,7 +137,7 @@ func (h *heap) take(g int) ([]entry, error) {
 				return nil, err
 			}
 			word := func(i int) uint64 { return binary.LittleEndian.Uint64(raw[8*i:]) }
-			out = append(out, entry{ranges.Hash128{Hi: word(0), Lo: word(1)}, ranges.Hash128{Hi: word(2), Lo: word(3)}, uint32(word(4))})
+			out = append(out, entry{ranges.Hash128{Hi: word(0), Lo: word(1)}, ranges.Hash128{Hi: word(2), Lo: word(3)}, uint32(word(4)), 0})
 		}
 	}
 	return out, nil
@@ -171,11 +172,12 @@ const heldEntries = 200_000
 func (c *collector) rows(chunk int, b *batch.Batch, sel batch.Selection) error {
 	for k := range sel.Len(b.Rows) {
 		h := c.hash.Hash(b, sel.Row(k))
-		g := c.e.group[h.Range(Ranges)-1]
+		of := h.Range(Ranges) - 1
+		g := c.e.group[of]
 		if g < 0 {
 			continue
 		}
-		c.list = append(c.list, entry{c.hash.Identity(), h.Row, uint32(chunk)})
+		c.list = append(c.list, entry{c.hash.Identity(), h.Row, uint32(chunk), uint16(of)})
 		c.groups = append(c.groups, g)
 	}
 	if len(c.list) < heldEntries {

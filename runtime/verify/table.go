@@ -36,7 +36,8 @@ func (t *table) compare(ctx context.Context) error {
 		}
 	}
 	t.p.o.Events.Emit(event.CompareStarted{Pipeline: t.p.plan.Name, Table: r.Name, Chunks: len(t.source.chunks) + len(t.target.chunks), Expected: expected})
-	a, b := newSums(), newSums()
+	k := newKeep(t.most())
+	a, b := newSums(k), newSums(k)
 	var read [2]counts
 	err := t.both(ctx, func(ctx context.Context, s *side, i int) (err error) {
 		into := [...]*sums{a, b}[i]
@@ -81,12 +82,18 @@ func (t *table) both(ctx context.Context, do func(ctx context.Context, s *side, 
 	return g.Wait()
 }
 
+// most is how many entries may be in memory: half of what the pipeline has for
+// rows on their way. Sorting them is in place.
+func (t *table) most() int64 { return max(t.p.plan.Memory/2/entrySize, 1000) }
+
 // find matches the rows of the ranges that differ.
 func (t *table) find(ctx context.Context, a, b *sums, differ []int) (f *found, err error) {
-	// A quarter of the pipeline's memory: sorting is in place, and the batches
-	// that are being read take their own.
-	most := max(t.p.plan.Memory/4/entrySize, 1000)
-	e, err := newEntries(a, b, differ, most, t.p.spillDir)
+	if !a.keep.over.Load() {
+		f = newFound(t.p.o.Limit)
+		match(a.among(differ), b.among(differ), f)
+		return f, nil
+	}
+	e, err := newEntries(a, b, differ, t.most(), t.p.spillDir)
 	if err != nil {
 		return nil, err
 	}

@@ -312,7 +312,7 @@ func TestRowsBeyondMemoryAreMatchedGroupByGroup(t *testing.T) {
 }`, sqliteTarget, `  table "t" {}`)
 	w.run()
 	w.exec("d.db", "UPDATE t SET big_number = big_number + 1", "DELETE FROM t WHERE id % 3 = 0", "INSERT INTO t SELECT id + 1000000, small_number, big_number, short_string, created_date FROM t WHERE id % 5 = 0")
-	w.plan.Pipelines[0].Memory = 4 * 40 * 2000 // two thousand entries
+	w.plan.Pipelines[0].Memory = 2 * 40 * 2000 // two thousand entries
 	r := w.verify(func(o *verify.Options) { o.Limit = 30 })
 	if r.Missing != 10000 || r.Extra != 4000 || r.Different != 20000 {
 		t.Errorf("%d missing, %d extra, %d different; want 10000, 4000, 20000", r.Missing, r.Extra, r.Different)
@@ -426,5 +426,36 @@ func TestTheReportHoldsNoValuesUnlessAsked(t *testing.T) {
 		if values && !strings.Contains(string(b), `"target":null`) {
 			t.Errorf("NULL is not null in %s", b)
 		}
+	}
+}
+
+// TestOneRowInAMillionIsFound changes one row for each sort of change, far apart
+// in a million rows, and wants those and no others.
+func TestOneRowInAMillionIsFound(t *testing.T) {
+	w := &world{t: t, dir: t.TempDir()}
+	w.exec("s.db", "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b TEXT, n DECIMAL_TEXT(20,4), at TIMESTAMP)", `
+WITH RECURSIVE i(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM i WHERE x < 1000000)
+INSERT INTO t SELECT x, CASE x % 7 WHEN 0 THEN NULL WHEN 1 THEN '' ELSE 'caf`+"\u00e9"+` ' || x END, 'b' || x % 1000, x || '.2500', '2025-03-04 05:06:07.123456' FROM i`)
+	w.compile(sqliteSource, sqliteTarget, `  table "t" {}`)
+	w.run()
+	if r := w.verify(nil); r.State != verify.Equal || r.SourceSide.Rows != 1_000_000 || r.TargetSide.Rows != 1_000_000 {
+		t.Fatalf("%s, %+v, %+v, %v", r.State, r.SourceSide, r.TargetSide, listed(r))
+	}
+	w.exec("d.db",
+		"UPDATE t SET n = '100003.2501' WHERE id = 100003",
+		"UPDATE t SET at = '2025-03-04 05:06:07.123457' WHERE id = 200003",
+		"UPDATE t SET b = b || ' ' WHERE id = 300003",
+		"UPDATE t SET a = NULL WHERE a = '' AND id = 400002",
+		"UPDATE t SET a = '' WHERE a IS NULL AND id = 500003",
+		"UPDATE t SET a = replace(a, '\u00e9', 'e\u0301') WHERE id = 600004",
+		"UPDATE t SET a = b, b = a WHERE id = 700004",
+		// Nothing holds keys to be unique in this one.
+		"CREATE TABLE u (id INTEGER, a TEXT, b TEXT, n DECIMAL_TEXT(20,4), at TIMESTAMP_TEXT)",
+		"INSERT INTO u SELECT * FROM t WHERE id <> 900001 UNION ALL SELECT * FROM t WHERE id = 800004",
+		"DROP TABLE t", "ALTER TABLE u RENAME TO t")
+	want := []string{"different 100003 n", "different 200003 at", "different 300003 b", "different 400002 a", "different 500003 a", "different 600004 a", "different 700004 a b", "extra 800004", "missing 900001"}
+	r := w.verify(nil)
+	if got := listed(r); !slices.Equal(got, want) || r.SourceSide.Rows != r.TargetSide.Rows {
+		t.Errorf("got %q, want %q; %d and %d rows", got, want, r.SourceSide.Rows, r.TargetSide.Rows)
 	}
 }

@@ -1,0 +1,32 @@
+package postgres
+
+import (
+	"context"
+
+	"penstock/connectors"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Undo makes what the journal has for one source table.
+func (t *target) Undo(ctx context.Context, source string, builders int) ([]connectors.Dropped, error) {
+	var lines []record
+	err := t.claimed(ctx, func(c *pgconn.PgConn) (err error) {
+		lines, err = readJournal(ctx, c, ofTable, t.env.Pipeline, source)
+		return err
+	})
+	if err != nil || len(lines) == 0 {
+		return nil, at("read the journal of", source, err)
+	}
+	w, err := t.hire(ctx, min(max(builders, 1), len(lines)))
+	if err != nil {
+		return nil, at("put back the indexes of", source, err)
+	}
+	defer w.close()
+	made, err := w.make(ctx, lines)
+	var out []connectors.Dropped
+	for _, l := range made {
+		out = append(out, t.dropped(l))
+	}
+	return out, at("put back the indexes of", source, err)
+}
