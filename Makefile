@@ -21,7 +21,7 @@ QUICKSTART := examples/quickstart
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build demo test race check check-format check-vet check-staticcheck check-tidy check-generate check-goldens bench bench-rows bench-validate bench-verify bench-load bench-oracle conformance-oracle update clean help
+.PHONY: build demo test race faults check check-format check-vet check-staticcheck check-tidy check-generate check-goldens bench bench-rows bench-validate bench-verify bench-load update clean help
 
 build: ## Build bin/penstock, one static binary
 	@$(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/penstock ./cmd/penstock
@@ -81,6 +81,7 @@ bench-load: ## Tables into PostgreSQL beside psql, pgloader, pgcopydb (LOADFLAGS
 	@.ci/postgres
 	@$(GO) run ./bench/load $(LOADFLAGS)
 
+.PHONY: bench-oracle conformance-oracle
 bench-oracle: ## Rows from the wire double of Oracle beside the driver alone, and into PostgreSQL (ORACLEFLAGS="-load=false")
 	@.ci/postgres
 	@$(GO) run ./bench/oracle $(ORACLEFLAGS)
@@ -88,6 +89,9 @@ bench-oracle: ## Rows from the wire double of Oracle beside the driver alone, an
 conformance-oracle: ## The conformance suite on a real Oracle: ORACLE_HOST, ORACLE_PORT, ORACLE_SERVICE, ORACLE_USER, ORACLE_PASSWORD, ORACLE_TLS
 	@[ -n "$(ORACLE_HOST)" ] || { echo "say where Oracle is: make conformance-oracle ORACLE_HOST=... ORACLE_SERVICE=... ORACLE_USER=..., and ORACLE_PASSWORD in the environment; docs/oracle.md says what the user needs" >&2; exit 2; }
 	@ORACLE_HOST=$(ORACLE_HOST) ORACLE_PORT=$(ORACLE_PORT) ORACLE_SERVICE=$(ORACLE_SERVICE) ORACLE_USER=$(ORACLE_USER) ORACLE_TLS=$(ORACLE_TLS) $(GO) test -tags oracle -count=1 -run OnOracle -v ./connectors/oracle
+faults: ## 200 loads into PostgreSQL over a faulty line, with printed seeds (the tests have 60)
+	@.ci/postgres
+	$(GO) test -count 1 -v -run TestLoadOverAFaultyLine ./connectors/postgres -faults 200
 
 bench: ## Run the Go benchmarks; BENCH=regexp chooses
 	@uptime
