@@ -284,6 +284,14 @@ type BulkWriter interface {
 	Begin(ctx context.Context, m Marker) (done bool, err error)
 	// Write adds the selected rows. The batch is the caller's again at return.
 	Write(ctx context.Context, b *batch.Batch, sel batch.Selection) error
+	// WriteEach adds the selected rows as Write does, but for those that the
+	// target refuses: it tells bad of each, by its row of the batch, leaves it
+	// out and goes on, or ends with the error that bad returns. It is how the
+	// engine loads a chunk again of which Write or Commit has failed with class
+	// Data, and it may cost more a row. What it has added is known to be good
+	// when it returns: constraints that are checked at a commit are looked at.
+	// Isolate does it for a target that can take back a part of a transaction.
+	WriteEach(ctx context.Context, b *batch.Batch, sel batch.Selection, bad func(row int32, why *Refusal) error) error
 	// Commit marks the chunk done and commits, in one transaction. It returns
 	// the rows that are in the target by it.
 	Commit(ctx context.Context, m Marker) (int64, error)

@@ -48,7 +48,7 @@ func pipelineBlock() *Block {
 		Blocks: []*Block{
 			{Name: "bad_rows", Doc: "What becomes of a row that can't be stored unchanged.", Fields: []Field{
 				{Name: "action", Form: FormWord, Words: []string{"stop", "discard"}, Default: "`stop`", Doc: "End the run at the first one, or set it aside and go on; the run then ends with exit code 3."},
-				{Name: "file", Form: FormPath, Default: "`.penstock/PIPELINE/discards.ndjson` beside the spec", Doc: "Where they are written: table, key and reason, one JSON object a line."},
+				{Name: "file", Form: FormPath, Default: "`.penstock/PIPELINE/discards.ndjson` beside the spec", Doc: "Where they are written, one JSON object a line: table, key, reason and, where the target refused the row, its `code` (a SQLSTATE) and the `constraint`."},
 				{Name: "limit", Form: FormInteger, Least: least(0), Default: "0: none", Doc: "More than so many end the run after all."},
 				{Name: "values", Form: FormBool, Default: "`false`", Doc: "Write the row's values too; think of who reads the file."},
 			}},

@@ -3,7 +3,6 @@ package planner
 import (
 	"penstock/internal/diag"
 	"penstock/internal/rowexpr"
-	"penstock/internal/schema"
 	"penstock/lang"
 )
 
@@ -25,7 +24,7 @@ func (t *table) expression(text lang.Text, condition bool) *expression {
 	if condition {
 		compile = rowexpr.CompileFilter
 	}
-	e, problems := compile(text.V, t.readable())
+	e, problems := compile(text.V, t.src.Columns)
 	for _, p := range problems {
 		d := t.errorf(p.Code, text.Sub(p.From, p.To), p.Summary, p.Summary, "%s", p.Detail)
 		if p.Fix != "" {
@@ -36,16 +35,4 @@ func (t *table) expression(text lang.Text, condition bool) *expression {
 		return nil
 	}
 	return &expression{e}
-}
-
-// readable are the source's columns that an expression can see: those whose
-// type the connector reads.
-func (t *table) readable() []schema.Column {
-	out := make([]schema.Column, 0, len(t.src.Columns))
-	for _, c := range t.src.Columns {
-		if c.Problem == "" && c.Type.Kind != schema.Invalid {
-			out = append(out, c)
-		}
-	}
-	return out
 }

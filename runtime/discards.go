@@ -18,6 +18,8 @@ import (
 	"penstock/planner/plan"
 	"penstock/runtime/checkpoint"
 	"penstock/runtime/rows"
+
+	"github.com/zeebo/xxh3"
 )
 
 // discards is the file that bad rows are set aside in, a JSON object a line. A
@@ -31,9 +33,15 @@ type discards struct {
 
 	mu    sync.Mutex
 	file  *os.File
-	size  int64            // bytes of whole lines
-	count int64            // lines of this pipeline
-	wrote map[chunkID]bool // chunks of this run: a retry adds nothing
+	size  int64             // bytes of whole lines
+	count int64             // lines of this pipeline
+	wrote map[chunkID]lines // chunks of this run
+}
+
+// lines are what stands in the file of a chunk.
+type lines struct {
+	count int64
+	sum   xxh3.Uint128 // of their bytes
 }
 
 // chunkID names a chunk among all that a pipeline ever had.
@@ -52,13 +60,15 @@ type discard struct {
 	Range      int    `json:"range"`
 	Key        string `json:"key,omitempty"`
 	Column     string `json:"column,omitempty"`
+	Code       string `json:"code,omitempty"`       // the target's: a SQLSTATE
+	Constraint string `json:"constraint,omitempty"` // likewise
 	Reason     string `json:"reason"`
 }
 
 // openDiscards prepares the pipeline's file. Nothing is created before the
 // first bad row.
 func openDiscards(p *plan.Pipeline, dir string, state connectors.State, tables []*table) (*discards, error) {
-	d := &discards{pipeline: p.Name, policy: p.BadRows, wrote: map[chunkID]bool{}}
+	d := &discards{pipeline: p.Name, policy: p.BadRows, wrote: map[chunkID]lines{}}
 	if d.stops() {
 		return d, nil
 	}
@@ -69,7 +79,8 @@ func openDiscards(p *plan.Pipeline, dir string, state connectors.State, tables [
 	if !filepath.IsAbs(d.path) {
 		d.path = filepath.Join(dir, d.path)
 	}
-	if err := d.prune(committed(state, tables)); err != nil {
+	done := committed(state, tables)
+	if err := d.prune(func(c chunkID) bool { return done[c] }); err != nil {
 		return nil, d.failed("bring the discard file in line with the target", err)
 	}
 	return d, nil
@@ -118,9 +129,10 @@ func (d *discards) failed(what string, err error) error {
 	return e
 }
 
-// prune rewrites the file without the lines of this pipeline's chunks that are
-// not done.
-func (d *discards) prune(done map[chunkID]bool) error {
+// prune rewrites the file without the lines of those of this pipeline's chunks
+// that are not to be kept, and counts what stays.
+func (d *discards) prune(keeps func(chunkID) bool) error {
+	d.count = 0
 	info, err := os.Stat(d.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -161,7 +173,7 @@ func (d *discards) prune(done map[chunkID]bool) error {
 			return errors.Join(fmt.Errorf("%s holds something else than discards: name another file in bad_rows", d.path), keep.Close())
 		}
 		mine := l.Pipeline == d.pipeline
-		if mine && !done[chunkID{l.Table, l.Generation, l.Chunk}] {
+		if mine && !keeps(chunkID{l.Table, l.Generation, l.Chunk}) {
 			dropped += len(line)
 			continue
 		}
@@ -179,37 +191,75 @@ func (d *discards) prune(done map[chunkID]bool) error {
 }
 
 // write puts a chunk's bad rows on disk. It fails when there are more than the
-// limit; the chunk is not committed then, and the file is put right at the
-// next start.
+// limit; the chunk is not committed then, and the file is put right at the next
+// start. A retry writes nothing where its bad rows are those of the try before,
+// and replaces them where they are not: another transaction may have committed
+// or taken back a row meanwhile that decides what the target refuses.
 func (d *discards) write(t *table, c ranges.Chunk, bad []rows.Bad) error {
-	if len(bad) == 0 {
-		return nil
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	id := chunkID{t.name, t.task.Generation, c.ID}
-	if d.wrote[id] {
+	old := d.wrote[id]
+	if len(bad) == 0 && old.count == 0 {
 		return nil
 	}
-	if n := d.count + int64(len(bad)); d.policy.Limit > 0 && n > d.policy.Limit {
-		return &connectors.Error{Op: "load", Table: t.name, Class: connectors.Data,
-			Err:  fmt.Errorf("%s brings the bad rows to %d, more than bad_rows.limit = %d; its first: %s", c, n, d.policy.Limit, bad[0]),
-			Hint: "Mend the rows at the source, or raise the limit, and run again."}
+	if len(bad) > 0 {
+		if err := d.over(t, c, int64(len(bad)), bad[0]); err != nil {
+			return err
+		}
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	for _, r := range bad {
-		if err := enc.Encode(discard{d.pipeline, t.name, t.task.Generation, c.ID, c.Range, r.Key, r.Column, r.Reason}); err != nil {
+		if err := enc.Encode(discard{d.pipeline, t.name, t.task.Generation, c.ID, c.Range, r.Key, r.Column, r.Code, r.Constraint, r.Reason}); err != nil {
 			return err
+		}
+	}
+	put := lines{int64(len(bad)), xxh3.Hash128(b.Bytes())}
+	if put == old {
+		return nil
+	}
+	if old.count > 0 {
+		if err := d.forget(id); err != nil {
+			return d.failed("rewrite the discard file", err)
 		}
 	}
 	if err := d.append(b.Bytes()); err != nil {
 		return d.failed("write the discard file", err)
 	}
-	d.count += int64(len(bad))
-	d.wrote[id] = true
+	d.count += put.count
+	d.wrote[id] = put
 	return nil
+}
+
+// forget takes the lines of a chunk out that did not commit.
+func (d *discards) forget(id chunkID) error {
+	if err := d.close(); err != nil {
+		return err
+	}
+	d.file = nil // append opens the one that is renamed into its place
+	delete(d.wrote, id)
+	return d.prune(func(c chunkID) bool { return c != id })
+}
+
+// within fails when so many bad rows of a chunk are more than the limit allows;
+// b is one of them. A chunk that is looked through row by row need not go on.
+func (d *discards) within(t *table, c ranges.Chunk, n int64, b rows.Bad) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.over(t, c, n, b)
+}
+
+// over does it while d.mu is held.
+func (d *discards) over(t *table, c ranges.Chunk, n int64, b rows.Bad) error {
+	n += d.count - d.wrote[chunkID{t.name, t.task.Generation, c.ID}].count
+	if d.policy.Limit == 0 || n <= d.policy.Limit {
+		return nil
+	}
+	return &connectors.Error{Op: "load", Table: t.name, Class: connectors.Data,
+		Err:  fmt.Errorf("%s brings the bad rows to %d, more than bad_rows.limit = %d; one of them: %s", c, n, d.policy.Limit, b),
+		Hint: "Mend the rows at the source, or raise the limit, and run again."}
 }
 
 // append adds whole lines, or nothing: what is left of a write that failed is

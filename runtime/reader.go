@@ -156,12 +156,16 @@ func (p *pipeline) slow(ctx context.Context, n int64) error {
 
 // stopAt is the error of a bad row where the spec says to stop at one.
 func (p *pipeline) stopAt(t *table, parts []ranges.Chunk, b rows.Bad) error {
+	return p.stopAtRow(t, parts[b.Part], b, "Mend the row at the source")
+}
+
+// stopAtRow is stopAt with what else can be done.
+func (p *pipeline) stopAtRow(t *table, c ranges.Chunk, b rows.Bad, do string) error {
 	if b.Key == "" {
 		b.Key = fmt.Sprintf("row %d of a batch, the table has no key", b.Row+1)
 	}
-	return &connectors.Error{Op: "load", Table: t.name, Class: connectors.Data,
-		Err:  fmt.Errorf("%s, %s", parts[b.Part], b),
-		Hint: `Mend the row at the source, or set bad_rows { action = "discard" } to put such rows aside.`}
+	return &connectors.Error{Op: "load", Table: t.name, Class: connectors.Data, Err: fmt.Errorf("%s, %s", c, b),
+		Hint: do + `, or set bad_rows { action = "discard" } to put such rows aside.`}
 }
 
 // retrying tells of a retry of a chunk.

@@ -48,6 +48,7 @@ type rig struct {
 	onWrite  func() error                    // before each Write
 	onCommit func(commit func() error) error // around each Commit
 	miscount int64                           // added to the rows that each Commit reports
+	refuse   func(id int64) bool             // whether the target refuses a row
 }
 
 const rigRows = 50_000
@@ -204,7 +205,30 @@ func (w faultyWriter) Write(ctx context.Context, b *batch.Batch, sel batch.Selec
 			return err
 		}
 	}
+	if f := w.r.refuse; f != nil {
+		for k := range sel.Len(b.Rows) {
+			if f(b.Columns[0].Ints[sel.Row(k)]) {
+				return &connectors.Error{Class: connectors.Data, Err: errors.New("some row is refused")}
+			}
+		}
+	}
 	return w.BulkWriter.Write(ctx, b, sel)
+}
+
+func (w faultyWriter) WriteEach(ctx context.Context, b *batch.Batch, sel batch.Selection, bad func(int32, *connectors.Refusal) error) error {
+	keep := batch.Selection{}
+	for k := range sel.Len(b.Rows) {
+		row := sel.Row(k)
+		if w.r.refuse == nil || !w.r.refuse(b.Columns[0].Ints[row]) {
+			keep = append(keep, int32(row))
+			continue
+		}
+		why := &connectors.Refusal{Code: "23505", Constraint: "t_u", Reason: "unique constraint t_u", Detail: "unique constraint t_u: (u)=(1)", Hint: "Look at u."}
+		if err := bad(int32(row), why); err != nil {
+			return err
+		}
+	}
+	return w.BulkWriter.WriteEach(ctx, b, keep, bad)
 }
 
 func (w faultyWriter) Commit(ctx context.Context, m connectors.Marker) (n int64, err error) {

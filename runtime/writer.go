@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"penstock/connectors"
 	"penstock/internal/event"
 	"penstock/internal/ranges"
+	"penstock/runtime/rows"
 )
 
 // loader is one writer: a target connection that carries chunks.
@@ -43,53 +45,97 @@ func (l *loader) load(ctx context.Context, f *flight) error {
 }
 
 // part commits one chunk, again after transient errors: from memory while all
-// of it is there, else by reading it again.
+// of it is there, else by reading it again. A chunk of which the target refuses
+// a row is loaded once more, row by row where it has to be.
 func (l *loader) part(ctx context.Context, f *flight, i int) error {
 	t, c := f.job.table, f.job.parts[i]
 	again := l.p.retrying(t, c)
-	for attempt := 1; ; attempt++ {
+	try := attempt{flight: f, part: i}
+	for n := 1; ; n++ {
 		began := time.Now()
-		n, rows, err := l.once(ctx, f, i, attempt > 1)
+		err := l.once(ctx, &try)
 		if err == nil {
-			l.p.committed(t, c, n, rows, time.Since(began))
+			l.p.committed(t, c, try.counts, try.rows, time.Since(began))
 			return nil
 		}
 		if errors.Is(err, errDrained) || f.dead {
 			return errors.Join(err, l.abort())
+		}
+		try.again = true
+		var refused *refusedError
+		if errors.As(err, &refused) && !try.each {
+			l.p.o.Log.Debug("look for the rows that the target refuses", "table", t.name, "chunk", c.ID, "error", err)
+			try.each = true
+			if err = l.abort(); err == nil {
+				n--
+				continue
+			}
 		}
 		// The connection may be what is broken. Its transaction ends with it, and
 		// the next try asks the marker whether the chunk was committed after all.
 		if cerr := l.close(); cerr != nil {
 			l.p.o.Log.Debug("close a writer after an error", "table", t.name, "error", cerr)
 		}
-		if err := l.p.o.Backoff.wait(ctx, l.p.o.Drain, attempt, err, again); err != nil {
+		if err := l.p.o.Backoff.wait(ctx, l.p.o.Drain, n, err, again); err != nil {
 			return fmt.Errorf("table %s, %s: %w", t.name, c, err)
 		}
 	}
 }
 
-// once carries the chunk over in one transaction. It returns what was counted
-// on the way and the rows that are in the target by it.
-func (l *loader) once(ctx context.Context, f *flight, i int, retry bool) (counts, int64, error) {
+// attempt is how a chunk is tried, and what came of it.
+type attempt struct {
+	flight *flight
+	part   int
+	again  bool // it was tried before
+	each   bool // bad rows are told from good ones by the target
+
+	counts counts
+	rows   int64 // in the target by it
+	ready  bool  // counts and rows are those of a transaction that was to commit
+}
+
+// refusedError is an error of class Data that the target gave to rows.
+type refusedError struct{ err error }
+
+func (e *refusedError) Error() string { return e.err.Error() }
+func (e *refusedError) Unwrap() error { return e.err }
+
+func refused(err error) error {
+	if err != nil && connectors.ClassOf(err) == connectors.Data {
+		return &refusedError{err}
+	}
+	return err
+}
+
+// once carries the chunk over in one transaction.
+func (l *loader) once(ctx context.Context, try *attempt) error {
+	f, i := try.flight, try.part
 	t, c := f.job.table, f.job.parts[i]
 	if err := l.open(ctx, t); err != nil {
-		return counts{}, 0, err
+		return err
 	}
 	m := connectors.Marker{Table: t.name, Generation: t.task.Generation, Chunk: c.ID}
 	done, err := l.w.Begin(ctx, m)
-	if err != nil {
-		return counts{}, 0, err
+	if err != nil || done && try.ready {
+		return err // or the last attempt's commit was done after all
 	}
-	var n counts
 	var sent int64
+	var bad []rows.Bad
 	write := func(pc *piece, part int) error {
 		sent += int64(pc.sel[part].Len(pc.rows.Rows))
-		if done {
+		switch {
+		case done:
 			return nil // counted, and there already
+		case !try.each:
+			return refused(l.w.Write(ctx, pc.rows, pc.sel[part]))
 		}
-		return l.w.Write(ctx, pc.rows, pc.sel[part])
+		n := len(bad)
+		bad, err = l.each(ctx, t, c, pc, part, bad)
+		sent -= int64(len(bad) - n)
+		return err
 	}
-	if l.p.belt.onBelt(f, retry) {
+	var n counts
+	if l.p.belt.onBelt(f, try.again) {
 		n, err = l.fromBelt(f, i, write)
 	} else {
 		n, err = l.readAgain(ctx, t, c, write)
@@ -98,26 +144,57 @@ func (l *loader) once(ctx context.Context, f *flight, i int, retry bool) (counts
 		}
 	}
 	if err != nil {
-		return n, 0, err
+		return err
 	}
+	n.bad = append(n.bad, bad...)
+	try.counts, try.rows, try.ready = n, sent, true
 	if done {
-		return n, sent, nil
+		return nil
 	}
 	m.BadRows = int64(len(n.bad))
 	if err := l.p.discards.write(t, c, n.bad); err != nil {
-		return n, 0, err
+		return err
 	}
 	rows, err := l.w.Commit(ctx, m)
 	if err != nil {
-		return n, 0, err
+		return refused(err)
 	}
 	// A connector compares before it commits; this holds for all of them that
 	// none reports other rows than it was given.
 	if rows != sent {
-		return n, 0, &connectors.Error{Op: "commit", Table: t.name, Class: connectors.Mismatch,
+		return &connectors.Error{Op: "commit", Table: t.name, Class: connectors.Mismatch,
 			Err: fmt.Errorf("%d rows were sent and the target counts %d", sent, rows), Hint: fmt.Sprintf("Load the table again with --reload %s.", t.name)}
 	}
-	return n, rows, nil
+	return nil
+}
+
+// each writes a piece without the rows that the target refuses, which it adds
+// to bad; or it stops at the first, where the spec says so.
+func (l *loader) each(ctx context.Context, t *table, c ranges.Chunk, pc *piece, part int, bad []rows.Bad) ([]rows.Bad, error) {
+	x, err := t.transform()
+	if err != nil {
+		return bad, err
+	}
+	defer t.giveBack(x)
+	var stop error
+	err = l.w.WriteEach(ctx, pc.rows, pc.sel[part], func(row int32, why *connectors.Refusal) error {
+		b := x.Refused(pc.rows, row, why)
+		if l.p.discards.stops() {
+			do := strings.TrimSuffix(why.Hint, ".")
+			if do == "" {
+				do = "Mend the row at the source"
+			}
+			stop = l.p.stopAtRow(t, c, b, do)
+			return stop
+		}
+		bad = append(bad, b)
+		stop = l.p.discards.within(t, c, int64(len(bad)), b)
+		return stop
+	})
+	if stop != nil {
+		return bad, stop // as it is: it says where
+	}
+	return bad, err
 }
 
 // fromBelt writes the pieces that the flight's reader puts on the belt.

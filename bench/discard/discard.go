@@ -167,6 +167,11 @@ func (w *writer) Write(_ context.Context, b *batch.Batch, sel batch.Selection) e
 	return nil
 }
 
+// WriteEach is Write: nothing is refused here.
+func (w *writer) WriteEach(ctx context.Context, b *batch.Batch, sel batch.Selection, _ func(int32, *connectors.Refusal) error) error {
+	return w.Write(ctx, b, sel)
+}
+
 func sum(c *batch.Column, sel batch.Selection, n int) (s uint64) {
 	for i := range n {
 		row := sel.Row(i)

@@ -138,7 +138,8 @@ Exit codes:
   0  done
   1  failed; what was done is kept, run it again to go on
   2  spec, plan or command line wrong; nothing was done
-  3  done, with findings: rows set aside; fmt --check: a file to lay out
+  3  done, with findings: rows set aside; fmt --check: a file to lay out;
+     plan --detailed-exitcode: changes
   4  the plan no longer fits the spec or the catalog
   5  held or fenced by another run
   6  the source's position is lost, or it is another source

@@ -11,6 +11,7 @@ import (
 	"penstock/lang"
 	"penstock/planner"
 	"penstock/planner/plan"
+	"penstock/planner/plan/page"
 	"penstock/runtime"
 
 	"github.com/spf13/cobra"
@@ -74,8 +75,8 @@ its exit code is the one that a run would end with.
 
 --out writes the plan itself, which "penstock run" carries out. --ddl and
 --grants write scripts for a DBA instead: what a run would create, and exactly
-the grants that it needs on each side. --baseline says in words what is otherwise
-than in an older plan.`,
+the grants that it needs on each side. --baseline says in words what is
+otherwise than in an older plan.`,
 		Example: `  penstock plan shop.hcl
   penstock plan shop.yaml --var region=eu --out shop.plan.json
   penstock plan shop.hcl --live
@@ -131,11 +132,11 @@ func (a *app) planSpec(ctx context.Context, path string, f planFlags) error {
 	if f.out != "" {
 		next = a.program + " run " + quote(f.out)
 	}
-	if err := writePage(f.html, c.plan, path, next); err != nil {
-		return err
-	}
 	if before != nil && c.plan != nil {
-		c.changes = plan.Changes(before, c.plan)
+		c.baseline, c.changes = f.baseline, plan.Changes(before, c.plan)
+	}
+	if err := writePage(f.html, c.plan, page.Options{Of: path, Run: next, Baseline: c.baseline, Changes: c.changes}); err != nil {
+		return err
 	}
 	if err := a.report("plan", path, next, c); err != nil {
 		return err
@@ -236,7 +237,7 @@ func (a *app) showCommand() *cobra.Command {
 			if notes != nil {
 				run = ""
 			}
-			if err := writePage(html, p, args[0], run); err != nil {
+			if err := writePage(html, p, page.Options{Of: args[0], Run: run}); err != nil {
 				return err
 			}
 			return a.showPlan(args[0], p, run)

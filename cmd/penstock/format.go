@@ -64,7 +64,7 @@ func (a *app) report(command, spec, run string, c *compiled) error {
 		}
 		return err
 	case a.format == "markdown":
-		return comment.Write(a.stdout, comment.Comment{Command: command, Of: spec, Diagnostics: c.diag.Records(c.spec.Files), Plan: c.plan, Run: run})
+		return comment.Write(a.stdout, comment.Comment{Command: command, Of: spec, Diagnostics: c.diag.Records(c.spec.Files), Plan: c.plan, Run: run, Baseline: c.baseline, Changes: c.changes})
 	}
 	return nil
 }

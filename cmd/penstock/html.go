@@ -16,12 +16,12 @@ func htmlFlag(cmd *cobra.Command, path *string) {
 }
 
 // writePage writes the page of a plan, where one is asked for and there is one.
-func writePage(path string, p *plan.Plan, of, run string) error {
+func writePage(path string, p *plan.Plan, o page.Options) error {
 	if path == "" || p == nil {
 		return nil
 	}
 	var b bytes.Buffer
-	if err := page.Write(&b, p, page.Options{Of: of, Run: run}); err != nil {
+	if err := page.Write(&b, p, o); err != nil {
 		return err
 	}
 	return writeByRename("--html", path, b.Bytes())

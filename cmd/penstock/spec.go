@@ -26,8 +26,10 @@ type compiled struct {
 	spec *lang.Spec
 	plan *plan.Plan
 	diag diag.List
-	// changes says what is otherwise than in the plan of --baseline.
-	changes []string
+	// changes says what is otherwise than in the plan of --baseline; baseline is
+	// that plan's file, where they were compared.
+	changes  []string
+	baseline string
 }
 
 // compile reads and plans a spec, offline. load and plan are the one way from a

@@ -30,6 +30,8 @@ type TargetHarness struct {
 	// Refused reports a value of a type that the target does not store: writing
 	// it must be an error of class Data. nil: it stores all of them.
 	Refused func(typ schema.Type, value string) bool
+	// Keys is set where the target refuses a second row of one key.
+	Keys bool
 }
 
 // Target runs the suite.
@@ -62,11 +64,13 @@ func Target(t *testing.T, h TargetHarness) {
 		{"NaNIsKeptOrRefused", nanKept},
 		{"OddNames", oddNames},
 		{"NullInNotNullIsBadData", nullKey},
+		{"EveryRowOfAChunkIsRefused", everyRowBad},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, h) })
 	}
 	for _, mode := range h.Definition.Target.Capabilities.Modes {
 		t.Run("EveryMode/"+mode, func(t *testing.T) { everyMode(t, h, mode) })
+		t.Run("RefusedRowsAreLeftOut/"+mode, func(t *testing.T) { eachRow(t, h, mode) })
 	}
 }
 

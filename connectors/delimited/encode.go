@@ -2,6 +2,7 @@ package delimited
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	"penstock/connectors"
@@ -51,9 +52,13 @@ func (e *encoder) row(dst []byte, b *batch.Batch, row int) (out []byte, err erro
 		if !c.IsNull(row) {
 			dst, err = e.finish(batch.AppendText(dst, c, row), len(dst))
 		} else if dst = append(dst, e.l.null...); !e.columns[i].Nullable {
-			err = dataError("", "it is NULL and the column takes none")
+			err = dataError("", "NULL in a column that takes none", nil)
 		}
 		if err != nil {
+			var r *connectors.Refusal
+			if errors.As(err, &r) {
+				r.Column = e.columns[i].Name
+			}
 			return dst, at("column", e.columns[i].Name, err)
 		}
 	}
@@ -65,7 +70,7 @@ func (e *encoder) finish(dst []byte, i int) ([]byte, error) {
 	l, v := e.l, dst[i:]
 	if string(v) == string(l.null) {
 		if len(l.quote) == 0 {
-			return dst, dataError("Set `null` to a text that no value has.", "%q would be read as NULL, since nothing is quoted", v)
+			return dst, dataError("Set `null` to a text that no value has.", "it would be read as NULL, since nothing is quoted", v)
 		}
 		return e.quoted(dst, i)
 	}
@@ -84,12 +89,12 @@ func (e *encoder) quoted(dst []byte, i int) ([]byte, error) {
 	l, v := e.l, dst[i:]
 	if len(l.quote) == 0 {
 		if bytes.Contains(v, l.delim) || bytes.ContainsAny(v, "\r\n") || bytes.HasPrefix(v, mark) {
-			return dst, dataError("Set `quote`, or a `delimiter` that no value has.", "%.40q holds a delimiter or an end of line, and nothing is quoted", v)
+			return dst, dataError("Set `quote`, or a `delimiter` that no value has.", "it holds a delimiter or an end of line, and nothing is quoted", v)
 		}
 		return dst, nil // only the first byte of the delimiter
 	}
 	if len(l.escape) == 0 && bytes.Contains(v, l.quote) {
-		return dst, dataError("Set `escape`.", "%.40q holds a quote, which nothing escapes", v)
+		return dst, dataError("Set `escape`.", "it holds a quote, which nothing escapes", v)
 	}
 	e.scratch = append(e.scratch[:0], v...)
 	dst = append(dst[:i], l.quote...)
@@ -108,6 +113,11 @@ func (e *encoder) quoted(dst []byte, i int) ([]byte, error) {
 	return append(dst, l.quote...), nil
 }
 
-func dataError(hint, format string, args ...any) error {
-	return &connectors.Error{Class: connectors.Data, Err: fmt.Errorf(format, args...), Hint: hint}
+// dataError refuses a value. why is free of it.
+func dataError(hint, why string, value []byte) error {
+	r := &connectors.Refusal{Reason: why, Hint: hint}
+	if value != nil {
+		r.Detail = fmt.Sprintf("%s: %.40q", why, value)
+	}
+	return &connectors.Error{Class: connectors.Data, Err: r, Hint: hint}
 }

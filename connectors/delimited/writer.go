@@ -143,6 +143,36 @@ func (w *writer) Write(ctx context.Context, b *batch.Batch, sel batch.Selection)
 	return nil
 }
 
+// WriteEach adds the selected rows but for those that the file's form can't
+// hold: a value with a delimiter in it where nothing is quoted, a NULL for a
+// column that takes none. A file itself refuses nothing.
+func (w *writer) WriteEach(ctx context.Context, b *batch.Batch, sel batch.Selection, bad func(int32, *connectors.Refusal) error) error {
+	if w.file == nil {
+		return at("load", w.load.Table.Name, errors.New("no chunk is open"))
+	}
+	for k := range sel.Len(b.Rows) {
+		row, keep := sel.Row(k), len(w.buf)
+		var err error
+		if w.buf, err = w.enc.row(w.buf, b, row); err == nil {
+			w.rows++
+			if len(w.buf) >= flushSize {
+				err = errors.Join(w.flush(), ctx.Err())
+			}
+		}
+		var why *connectors.Refusal
+		if errors.As(err, &why) {
+			w.buf = w.buf[:keep]
+			if err := bad(int32(row), why); err != nil {
+				return err
+			}
+		} else if err != nil {
+			return at("load", w.load.Table.Name, err)
+		}
+	}
+	failpoint.Hit("chunk.rows")
+	return nil
+}
+
 func (w *writer) flush() error {
 	_, err := w.out.Write(w.buf)
 	w.buf = w.buf[:0]

@@ -29,10 +29,12 @@ func Definition() *connectors.Definition {
 			Config: func() any { return &SourceConfig{} },
 			Check:  check,
 			// An SCN can be read again while the undo of that time is kept.
-			Capabilities: connectors.SourceCapabilities{CDC: true, Durable: true},
-			Splits:       splits,
-			Explain:      explainer{},
-			Open:         openSource,
+			Capabilities: connectors.SourceCapabilities{CDC: true, Durable: true,
+				Holds: "nothing by itself: undo must reach back to the SCN that the rows are read at until the last chunk is read (undo_retention)"},
+			Splits:  splits,
+			Grants:  grants,
+			Explain: explainer{},
+			Open:    openSource,
 		},
 	}
 }

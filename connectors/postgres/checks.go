@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"penstock/connectors"
@@ -27,8 +28,8 @@ var targetChecks = []connectors.Check[connectors.Target]{
 	onTarget("connections", "room for those of the plan", true, func(ctx context.Context, c *pgconn.PgConn, _ *target, u connectors.Use) ([]connectors.Finding, error) {
 		return room(ctx, c, u)
 	}),
-	onTarget("rows", "whether tables that must be empty are", true, rowsThere),
 	onTarget("locks", "who keeps the plan's statements waiting", true, blockers),
+	onTarget("rows", "whether tables that must be empty are", true, rowsThere),
 	onTarget("claim", "whether another run holds the pipeline", true, claimHeld),
 }
 
@@ -142,6 +143,14 @@ func room(ctx context.Context, c *pgconn.PgConn, u connectors.Use) (out []connec
 
 // rowsThere tells of rows in tables whose load would be stopped by them.
 func rowsThere(ctx context.Context, c *pgconn.PgConn, t *target, u connectors.Use) (out []connectors.Finding, err error) {
+	// Who holds a table alone is told by the check of locks: this one does not wait.
+	if _, err := run(ctx, c, "SET lock_timeout = '500ms'"); err != nil {
+		return nil, err
+	}
+	defer func() {
+		_, e := run(ctx, c, "SET lock_timeout = '30s'") // as the session was opened
+		err = errors.Join(err, e)
+	}()
 	for _, l := range u.Loads {
 		if l.Existing != connectors.ExistingError || u.State.Knows(l) {
 			continue
@@ -155,6 +164,9 @@ func rowsThere(ctx context.Context, c *pgconn.PgConn, t *target, u connectors.Us
 			continue // not there, or told by the check of privileges
 		}
 		found, err := run(ctx, c, "SELECT 1 FROM "+table+" LIMIT 1")
+		if connectors.ClassOf(err) == connectors.Transient && !c.IsClosed() {
+			continue // it is locked
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -80,8 +80,10 @@ func (w *copier) flush(ctx context.Context, c *pgconn.PgConn) error {
 	if err != nil {
 		// Where the session was lost, pgconn's goroutine may go on reading for a
 		// moment: what it reads is left to it, and the next chunk has its own.
-		w.read, w.buf = &bytes.Reader{}, nil
-		return orCancelled(ctx, failure(err, w.sql))
+		if c.IsClosed() {
+			w.read, w.buf = &bytes.Reader{}, nil
+		}
+		return orCancelled(ctx, rowFailure(err, w.sql))
 	}
 	if err := counted(tag.RowsAffected(), w.rows); err != nil {
 		return err

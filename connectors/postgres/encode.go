@@ -105,16 +105,17 @@ func (f *field) check(rows int, sel batch.Selection) error {
 	c := f.col
 	if !f.Nullable && c.Valid != nil {
 		if row := find(rows, sel, c.IsNull); row >= 0 {
-			return f.bad(row, "NULL in a column that is NOT NULL")
+			return f.bad(row, "NULL in a column that takes none", "")
 		}
 	}
 	switch f.wire.form {
 	case formBytes, formJSONB, formNone:
-		if f.wire.name == "bytea" || bytes.IndexByte(c.Data, 0) < 0 {
+		// A piece of a few rows must not cost a look at all of them.
+		if few := sel != nil && len(sel) < rows/8; f.wire.name == "bytea" || !few && bytes.IndexByte(c.Data, 0) < 0 {
 			return nil
 		}
 		if row := find(rows, sel, func(i int) bool { return !c.IsNull(i) && bytes.IndexByte(c.Bytes(i), 0) >= 0 }); row >= 0 {
-			return f.bad(row, "a text with the character U+0000, which PostgreSQL does not store")
+			return f.bad(row, "a text with the character U+0000, which PostgreSQL does not store", "")
 		}
 	case formDate:
 		return f.within(rows, sel, minDate, maxDate)
@@ -124,7 +125,7 @@ func (f *field) check(rows int, sel batch.Selection) error {
 		return f.within(rows, sel, 0, math.MaxUint32)
 	case formUUID:
 		if row := find(rows, sel, func(i int) bool { return !c.IsNull(i) && len(c.Bytes(i)) != 16 }); row >= 0 {
-			return f.bad(row, "a uuid that has not 16 octets")
+			return f.bad(row, "a uuid that has not 16 octets", "")
 		}
 	}
 	return nil
@@ -133,13 +134,28 @@ func (f *field) check(rows int, sel batch.Selection) error {
 func (f *field) within(rows int, sel batch.Selection, lo, hi int64) error {
 	c := f.col
 	if row := find(rows, sel, func(i int) bool { return (c.Ints[i] < lo || c.Ints[i] > hi) && !c.IsNull(i) }); row >= 0 {
-		return f.bad(row, fmt.Sprintf("%s is out of the range of %s", batch.AppendText(nil, c, row), f.Native))
+		return f.bad(row, "a value out of the range of "+f.Native, string(batch.AppendText(nil, c, row)))
 	}
 	return nil
 }
 
-func (f *field) bad(row int, why string) error {
-	return &connectors.Error{Class: connectors.Data, Err: fmt.Errorf("column %s, row %d of its batch: %s", f.Name, row+1, why)}
+// badCell is a value that the server would refuse.
+type badCell struct {
+	row int // of its batch
+	why *connectors.Refusal
+}
+
+func (c *badCell) Error() string { return c.why.Error() }
+func (c *badCell) Unwrap() error { return c.why }
+
+// bad is the error of a value. why is free of it.
+func (f *field) bad(row int, why, value string) error {
+	r := &connectors.Refusal{Column: f.Name, Reason: why}
+	if value != "" {
+		r.Detail = why + ": " + value
+	}
+	r.Err = fmt.Errorf("column %s, row %d of its batch: %s", f.Name, row+1, why)
+	return &connectors.Error{Class: connectors.Data, Err: &badCell{row, r}}
 }
 
 // find gives the first selected row that is so, or -1.
@@ -261,7 +277,7 @@ func (f *field) put(b []byte, row int) (int, error) {
 		}
 		out, ok := appendNumericText(b[:0], c.Bytes(row))
 		if !ok {
-			return 0, f.bad(row, fmt.Sprintf("%.60q is no number that PostgreSQL has", c.Bytes(row)))
+			return 0, f.bad(row, "no number that PostgreSQL has", fmt.Sprintf("%.60q", c.Bytes(row)))
 		}
 		return len(out), nil
 	}

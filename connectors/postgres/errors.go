@@ -22,34 +22,27 @@ const rollbackTime = 10 * time.Second
 
 // failure gives an error of pgconn its class and hint. sql is what ran.
 func failure(err error, sql string) error {
+	var done *connectors.Error
+	if errors.As(err, &done) {
+		return err
+	}
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
 		class, hint := classify(pg.Code)
 		return &connectors.Error{Class: class, Hint: hint, Err: serverError(pg, class, sql)}
 	}
-	var done *connectors.Error
-	if errors.As(err, &done) {
-		return err
-	}
 	class, hint := classifyClient(err)
 	return &connectors.Error{Class: class, Hint: hint, Err: err}
 }
 
-// serverError is the server's message with what it says of the place. DETAIL
-// holds values of rows only for keys, which is what an operator looks for.
+// serverError is the server's message; a statement that failed for a reason
+// that is not known here is shown with it.
 func serverError(pg *pgconn.PgError, class connectors.Class, sql string) error {
-	var b strings.Builder
-	b.WriteString(pg.Message)
-	if pg.Detail != "" {
-		fmt.Fprintf(&b, " (%s)", strings.TrimSuffix(pg.Detail, "."))
-	}
-	if where, _, _ := strings.Cut(pg.Where, "\n"); where != "" {
-		fmt.Fprintf(&b, ", %s", where)
-	}
+	text := serverText(pg)
 	if class == connectors.Fatal && sql != "" {
-		fmt.Fprintf(&b, ", in %.200q", sql)
+		text += fmt.Sprintf(", in %.200q", sql)
 	}
-	return &stateError{text: b.String(), pg: pg}
+	return &stateError{text: text, pg: pg}
 }
 
 // stateError is an error of the server with its SQLSTATE.

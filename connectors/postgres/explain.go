@@ -121,11 +121,7 @@ func insertRows(t connectors.Load) connectors.Statement {
 		s.SQL, s.Rows = insertArrays(into, t.Columns), batch.DefaultRows
 		s.Comment = "prepared; a parameter is a column's values"
 	case "row":
-		params := make([]string, len(names))
-		for i := range params {
-			params[i] = fmt.Sprintf("$%d", i+1)
-		}
-		s.SQL = fmt.Sprintf("INSERT INTO %s OVERRIDING SYSTEM VALUE VALUES (%s)", into, strings.Join(params, ", "))
+		s.SQL = insertRow(into, len(names))
 		s.Comment = fmt.Sprintf("prepared; %d are on their way at once", pipelineRows)
 	default:
 		format := "binary"
@@ -136,6 +132,14 @@ func insertRows(t connectors.Load) connectors.Statement {
 		s.Comment = fmt.Sprintf("once for each %d MiB of the chunk", copyBytes>>20)
 	}
 	return s
+}
+
+func insertRow(into string, columns int) string {
+	params := make([]string, columns)
+	for i := range params {
+		params[i] = fmt.Sprintf("$%d", i+1)
+	}
+	return fmt.Sprintf("INSERT INTO %s OVERRIDING SYSTEM VALUE VALUES (%s)", into, strings.Join(params, ", "))
 }
 
 // insertArrays casts only what has no binary form of its own.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"penstock/connectors"
 	"penstock/internal/batch"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -18,6 +19,7 @@ const pipelineRows = 500
 type singles struct {
 	*encoder
 	sql     string
+	name    string // of the prepared statement
 	formats []int16
 	buf     []byte
 	params  [][]byte
@@ -32,7 +34,7 @@ func (w *singles) prepare(ctx context.Context, c *pgconn.PgConn) error {
 		}
 		w.formats = append(w.formats, format)
 	}
-	_, err := c.Prepare(ctx, insertName, w.sql, nil)
+	_, err := c.Prepare(ctx, w.name, w.sql, nil)
 	return orCancelled(ctx, err)
 }
 
@@ -54,37 +56,47 @@ func (w *singles) some(ctx context.Context, c *pgconn.PgConn, b *batch.Batch, se
 	defer func() {
 		// After an error the pipeline's end says the same once more.
 		if e := p.Close(); err == nil && e != nil {
-			err = orCancelled(ctx, failure(e, w.sql))
+			err = orCancelled(ctx, rowFailure(e, w.sql))
 		}
 	}()
 	for k := from; k < to; k++ {
 		if err := w.row(sel.Row(k)); err != nil {
 			return err
 		}
-		p.SendQueryPrepared(insertName, w.params, w.formats, nil)
+		p.SendQueryPrepared(w.name, w.params, w.formats, nil)
 	}
 	if err := p.Sync(); err != nil {
-		return orCancelled(ctx, failure(err, w.sql))
+		return orCancelled(ctx, rowFailure(err, w.sql))
 	}
-	inserted := int64(0)
+	inserted, answers := int64(0), 0
 	for {
 		r, err := p.GetResults()
 		if err != nil {
-			return orCancelled(ctx, failure(err, w.sql))
+			return ofRow(orCancelled(ctx, rowFailure(err, w.sql)), from+answers)
 		}
 		switch r := r.(type) {
 		case *pgconn.ResultReader:
 			tag, err := r.Close()
 			if err != nil {
-				return orCancelled(ctx, failure(err, w.sql))
+				return ofRow(orCancelled(ctx, rowFailure(err, w.sql)), from+answers)
 			}
+			answers++
 			inserted += tag.RowsAffected()
 		case *pgconn.PipelineSync:
 			return counted(inserted, int64(to-from))
 		case nil:
-			return errors.New("the server's answers ended before their time")
+			return errEnded
 		}
 	}
+}
+
+// ofRow says in a refusal which row it is of, counted from 0.
+func ofRow(err error, row int) error {
+	var r *connectors.Refusal
+	if errors.As(err, &r) {
+		r.At = row + 1
+	}
+	return err
 }
 
 // row encodes one row and takes the lengths off, which Bind has of its own.

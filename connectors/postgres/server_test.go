@@ -29,6 +29,7 @@ func TestTargetConforms(t *testing.T) {
 		Config:     func(t testing.TB) any { return configOf(postgrestest.Shared(t).Database(t)) },
 		Read:       readText,
 		Lose:       endControl,
+		Keys:       true,
 		Refused: func(typ schema.Type, value string) bool {
 			return typ.Kind == schema.Text && strings.ContainsRune(value, 0)
 		},

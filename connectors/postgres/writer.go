@@ -22,7 +22,10 @@ type writer struct {
 	conn  *pgconn.PgConn
 	enter entry
 	open  bool
-	rows  int64 // sent or kept back in the open transaction
+	// pieces is set when the open transaction goes by savepoints: WriteEach.
+	pieces bool
+	single *singles // rows one by one, for pieces; nil until they are asked for
+	rows   int64    // sent or kept back in the open transaction
 }
 
 // entry is a way in for rows: one of the modes.
@@ -50,7 +53,7 @@ func newWriter(t *target, l connectors.Load) (*writer, error) {
 	case "array":
 		w.enter = &arrays{encoder: e, sql: insert}
 	case "row":
-		w.enter = &singles{encoder: e, sql: insert}
+		w.enter = &singles{encoder: e, sql: insert, name: insertName}
 	default:
 		w.enter = newCopier(e, insert, l.Encoded)
 	}
@@ -70,7 +73,7 @@ func (w *writer) connect(ctx context.Context) error {
 		closeNow(c)
 		return err
 	}
-	w.conn = c
+	w.conn, w.single = c, nil // what was prepared is not there
 	return nil
 }
 
@@ -107,7 +110,7 @@ func (w *writer) lock(ctx context.Context, m connectors.Marker) (done bool, err 
 	if err := begin(ctx, w.conn); err != nil {
 		return false, err
 	}
-	w.open, w.rows = true, 0
+	w.open, w.pieces, w.rows = true, false, 0
 	w.enter.reset()
 	state, epoch, err := w.marker(ctx, m)
 	switch {
@@ -197,6 +200,10 @@ func (w *writer) commit(ctx context.Context, m connectors.Marker) error {
 	failpoint.Hit("chunk.marker")
 	failpoint.Hit("chunk.commit.before")
 	if err := commit(ctx, w.conn); err != nil {
+		var pg *pgconn.PgError // a constraint that is looked at now refuses a row
+		if errors.As(err, &pg) && isRefusal(pg) {
+			return rowFailure(pg, "COMMIT")
+		}
 		return err
 	}
 	failpoint.Hit("chunk.commit.after")

@@ -131,11 +131,16 @@ func (w *writer) bind(s uintptr, p int32, cw *columnWriter, c *batch.Column, row
 func (w *writer) bindError(rc int32, cw *columnWriter, sql string) error {
 	switch rc {
 	case codeNaN:
-		return &connectors.Error{Class: connectors.Data, Err: fmt.Errorf("column %s: NaN can't be stored: SQLite would make it NULL", cw.Name), Hint: "Replace it by a computed value, or drop the column."}
+		return cw.refused("NaN, which SQLite would make NULL", "Replace it by a computed value, or drop the column.")
 	case codeNull:
-		return &connectors.Error{Class: connectors.Data, Err: fmt.Errorf("column %s: NULL in a column that is NOT NULL", cw.Name)}
+		return cw.refused("NULL in a column that takes none", "")
 	}
 	return w.c.failure(rc, sql)
+}
+
+func (cw *columnWriter) refused(why, hint string) error {
+	r := &connectors.Refusal{Column: cw.Name, Reason: why, Hint: hint, Err: fmt.Errorf("column %s: %s", cw.Name, why)}
+	return &connectors.Error{Class: connectors.Data, Err: r, Hint: hint}
 }
 
 // take copies a column's bytes out of Go's heap.

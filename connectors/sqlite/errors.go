@@ -27,6 +27,9 @@ func (c *conn) failure(rc int32, sql string) error {
 		e.text = libc.GoString(lite.Xsqlite3_errmsg(c.tls, c.db))
 	}
 	class, hint := classify(rc)
+	if class == connectors.Data {
+		return &connectors.Error{Op: "sqlite " + c.path, Class: class, Err: refusal(e)}
+	}
 	if class == connectors.Fatal && sql != "" {
 		return &connectors.Error{Op: "sqlite " + c.path, Class: class, Hint: hint, Err: fmt.Errorf("%w (code %d, in %.200q)", e, rc, sql)}
 	}

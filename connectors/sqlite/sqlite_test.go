@@ -11,6 +11,7 @@ import (
 
 func TestTargetConforms(t *testing.T) {
 	conformance.Target(t, conformance.TargetHarness{
+		Keys:       true,
 		Definition: Definition(),
 		Config:     func(t testing.TB) any { return &TargetConfig{Path: filepath.Join(t.TempDir(), "target.db")} },
 		Read: func(t testing.TB, config any, l connectors.Load) [][]string {

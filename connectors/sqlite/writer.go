@@ -39,6 +39,9 @@ type writer struct {
 	marker  *stmt
 	done    *stmt
 	commit  *stmt
+	save    *stmt // of a piece: WriteEach
+	undo    *stmt
+	release *stmt
 	open    bool
 	rows    int64 // in the open transaction
 
@@ -97,7 +100,8 @@ func (w *writer) prepare() error {
 	for _, p := range []struct {
 		s   **stmt
 		sql string
-	}{{&w.begin, "BEGIN IMMEDIATE"}, {&w.marker, selectMarker}, {&w.done, markDone}, {&w.commit, "COMMIT"}} {
+	}{{&w.begin, "BEGIN IMMEDIATE"}, {&w.marker, selectMarker}, {&w.done, markDone}, {&w.commit, "COMMIT"},
+		{&w.save, "SAVEPOINT penstock_piece"}, {&w.undo, "ROLLBACK TO penstock_piece"}, {&w.release, "RELEASE penstock_piece"}} {
 		s, err := w.c.prepare(p.sql)
 		if err != nil {
 			return err
@@ -148,22 +152,32 @@ func (w *writer) Write(ctx context.Context, b *batch.Batch, sel batch.Selection)
 	if !w.open {
 		return openError(w.t.path, "no chunk is open", "")
 	}
-	if len(b.Columns) != len(w.cols) {
-		panic(fmt.Sprintf("sqlite: a batch of %d columns for a table of %d", len(b.Columns), len(w.cols)))
+	err := w.take(b)
+	if err == nil {
+		err = w.insertAll(ctx, b, sel)
 	}
-	if err := w.add(ctx, b, sel); err != nil {
+	if err != nil {
 		return at("load", w.load.Table.Name, err)
 	}
 	failpoint.Hit("chunk.rows")
 	return nil
 }
 
-func (w *writer) add(ctx context.Context, b *batch.Batch, sel batch.Selection) error {
+// take makes the columns of a batch the ones that are bound.
+func (w *writer) take(b *batch.Batch) error {
+	if len(b.Columns) != len(w.cols) {
+		panic(fmt.Sprintf("sqlite: a batch of %d columns for a table of %d", len(b.Columns), len(w.cols)))
+	}
 	for i := range w.cols {
 		if err := w.cols[i].take(w.c, b.Columns[i]); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// insertAll runs as few statements as the selected rows take.
+func (w *writer) insertAll(ctx context.Context, b *batch.Batch, sel batch.Selection) error {
 	n, k := sel.Len(b.Rows), 0
 	for k < n {
 		if err := ctx.Err(); err != nil {
@@ -263,7 +277,7 @@ func (w *writer) Close() error {
 	for _, s := range w.inserts {
 		s.close()
 	}
-	for _, s := range []*stmt{w.begin, w.marker, w.done, w.commit} {
+	for _, s := range []*stmt{w.begin, w.marker, w.done, w.commit, w.save, w.undo, w.release} {
 		s.close()
 	}
 	for i := range w.cols {

@@ -43,8 +43,10 @@ func Definition() *connectors.Definition {
 			Check:  check,
 			// A snapshot transaction ends with its session: the same point can't be
 			// read again after a restart.
-			Capabilities: connectors.SourceCapabilities{CDC: true},
-			Splits:       splits,
+			Capabilities: connectors.SourceCapabilities{CDC: true,
+				Holds: "one snapshot transaction a reader, until its last chunk is read: tempdb keeps the versions of rows that change meanwhile"},
+			Splits: splits,
+			Grants: grants,
 		},
 	}
 }

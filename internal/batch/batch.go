@@ -58,6 +58,9 @@ func (b *Batch) Size() int {
 	return n
 }
 
+// Parent is the batch that SealOver took columns of; nil where there is none.
+func (b *Batch) Parent() *Batch { return b.parent }
+
 // Release gives the memory back to the pool it came from. Releasing twice is a
 // programmer's mistake and panics.
 func (b *Batch) Release() {

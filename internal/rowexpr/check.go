@@ -150,7 +150,7 @@ func (c *checker) column(at ast.Node, name string) *node {
 		if why == "" {
 			why = "its type " + col.Native + " is not known"
 		}
-		c.problem(at, diag.RowUnreadable, fmt.Sprintf("Column %s can't be read", col.Name), "Expressions can't use it: "+why+".")
+		c.problem(at, diag.RowUnreadable, fmt.Sprintf("Column %s can't be read", col.Name), "Expressions can't use it: "+strings.TrimSuffix(why, ".")+".")
 		return nil
 	}
 	return &node{kind: kColumn, typ: col.Type, null: col.Nullable, name: col.Name}

@@ -164,10 +164,16 @@ type Bad struct {
 	Key    string // "id=7", behind "orders.csv:17 " where the source knows it; may be empty
 	Column string
 	Reason string
+	// Of a row that the target refused: its own names of the rule.
+	Code, Constraint string
 }
 
 func (b Bad) String() string {
-	return connectors.BadRow{Place: b.Key, Column: b.Column, Reason: b.Reason}.String()
+	s := connectors.BadRow{Place: b.Key, Column: b.Column, Reason: b.Reason}.String()
+	if b.Code != "" {
+		s += " [" + b.Code + "]"
+	}
+	return s
 }
 
 // Result is what Apply makes of a batch.
@@ -320,6 +326,16 @@ func (x *Transform) place(bad []Bad, in *batch.Batch, parts []ranges.Chunk) []Ba
 		}
 	}
 	return kept
+}
+
+// Refused is a row that the target does not take, of a batch that Apply gave.
+func (x *Transform) Refused(b *batch.Batch, row int32, why *connectors.Refusal) Bad {
+	bad := x.badRow(b.Parent(), row, why.Column, why.Reason)
+	bad.Code, bad.Constraint = why.Code, why.Constraint
+	if x.values && why.Detail != "" {
+		bad.Reason = why.Detail
+	}
+	return bad
 }
 
 func (x *Transform) badRow(in *batch.Batch, row int32, column, reason string) Bad {
