@@ -21,7 +21,7 @@ QUICKSTART := examples/quickstart
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build demo test race check check-format check-vet check-staticcheck check-tidy check-generate check-goldens bench bench-rows bench-validate bench-verify bench-load update clean help
+.PHONY: build demo test race faults check check-format check-vet check-staticcheck check-tidy check-generate check-goldens bench bench-rows bench-validate bench-verify bench-load update clean help
 
 build: ## Build bin/penstock, one static binary
 	@$(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/penstock ./cmd/penstock
@@ -79,6 +79,10 @@ bench-verify: ## A million rows a side compared: equal, and with one row changed
 bench-load: ## Tables into PostgreSQL beside psql, pgloader, pgcopydb (LOADFLAGS="-only big_table -pgferry PROGRAM"); an hour
 	@.ci/postgres
 	@$(GO) run ./bench/load $(LOADFLAGS)
+
+faults: ## 200 loads into PostgreSQL over a faulty line, with printed seeds (the tests have 60)
+	@.ci/postgres
+	$(GO) test -count 1 -v -run TestLoadOverAFaultyLine ./connectors/postgres -faults 200
 
 bench: ## Run the Go benchmarks; BENCH=regexp chooses
 	@uptime

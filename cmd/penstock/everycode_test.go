@@ -131,7 +131,7 @@ func casesOfCommandLines(t *testing.T) []commandLineCase {
 		check(diag.BadVariableValue, ext, "rows", spec, l)
 		spec, l = load(lang.Options{Vars: map[string]string{"nope": "1"}})
 		check(diag.UndeclaredAssignment, ext, "nope", spec, l)
-		spec, l = load(lang.Options{})
+		spec, _ = load(lang.Options{})
 		_, l = planner.Compile(t.Context(), spec, all.Registry(), planner.Options{Only: []string{"nope"}})
 		check(diag.NothingSelected, ext, "", spec, l)
 

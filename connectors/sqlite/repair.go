@@ -30,7 +30,9 @@ func (s loaded) Catalog(ctx context.Context) (*schema.Catalog, error) {
 	for i := range c.Tables {
 		for k := range c.Tables[i].Columns {
 			col := &c.Tables[i].Columns[k]
-			col.Type = col.Type.Unlimited()
+			if col.Type = col.Type.Unlimited(); col.Type.Kind == schema.Float32 {
+				col.Type = schema.Of(schema.Float64) // which is what SQLite stores
+			}
 		}
 	}
 	return c, nil

@@ -43,7 +43,7 @@ func BenchmarkFilterBesideVM(b *testing.B) {
 		start := cpu()
 		for range b.N {
 			for _, r := range rows {
-				if _, err := machine.Run(program, r); err != nil {
+				if _, err := machine.Run(program, map[string]any(r)); err != nil {
 					b.Fatal(err)
 				}
 			}

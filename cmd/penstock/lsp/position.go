@@ -37,7 +37,11 @@ func (t text) position(offset int) position {
 		}
 	}
 	n := 0
-	for _, r := range t.s[t.lines[line]:offset] {
+	for i := t.lines[line]; i < offset; {
+		r, w := utf8.DecodeRuneInString(t.s[i:])
+		if i += w; i > offset {
+			break // inside of a character: its beginning
+		}
 		n += units(r)
 	}
 	return position{line, n}
