@@ -52,6 +52,7 @@ check-format: ## All Go files are as gofmt writes them
 check-vet: ## go vet finds nothing
 	$(GO) vet ./...
 	$(GO) vet $(TAGGED) ./...
+	$(GO) vet -tags oracle ./connectors/oracle
 
 check-staticcheck: ## staticcheck, at the version in go.mod, finds nothing
 	$(GO) tool staticcheck ./...
@@ -80,6 +81,14 @@ bench-load: ## Tables into PostgreSQL beside psql, pgloader, pgcopydb (LOADFLAGS
 	@.ci/postgres
 	@$(GO) run ./bench/load $(LOADFLAGS)
 
+.PHONY: bench-oracle conformance-oracle
+bench-oracle: ## Rows from the wire double of Oracle beside the driver alone, and into PostgreSQL (ORACLEFLAGS="-load=false")
+	@.ci/postgres
+	@$(GO) run ./bench/oracle $(ORACLEFLAGS)
+
+conformance-oracle: ## The conformance suite on a real Oracle: ORACLE_HOST, ORACLE_PORT, ORACLE_SERVICE, ORACLE_USER, ORACLE_PASSWORD, ORACLE_TLS
+	@[ -n "$(ORACLE_HOST)" ] || { echo "say where Oracle is: make conformance-oracle ORACLE_HOST=... ORACLE_SERVICE=... ORACLE_USER=..., and ORACLE_PASSWORD in the environment; docs/oracle.md says what the user needs" >&2; exit 2; }
+	@ORACLE_HOST=$(ORACLE_HOST) ORACLE_PORT=$(ORACLE_PORT) ORACLE_SERVICE=$(ORACLE_SERVICE) ORACLE_USER=$(ORACLE_USER) ORACLE_TLS=$(ORACLE_TLS) $(GO) test -tags oracle -count=1 -run OnOracle -v ./connectors/oracle
 faults: ## 200 loads into PostgreSQL over a faulty line, with printed seeds (the tests have 60)
 	@.ci/postgres
 	$(GO) test -count 1 -v -run TestLoadOverAFaultyLine ./connectors/postgres -faults 200

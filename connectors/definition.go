@@ -59,6 +59,9 @@ type SourceDef struct {
 	Explain SourceExplainer
 	// Open connects; nil: not built yet.
 	Open func(ctx context.Context, config any, env Env) (Source, error)
+	// Probe measures the way to the source, and tells of each run when it is done;
+	// nil: it can't be probed.
+	Probe func(ctx context.Context, config any, env Env, o ProbeOptions, tell func(ProbeRun)) (*Probe, error)
 }
 
 // SourceCapabilities are facts of a source known without connecting.

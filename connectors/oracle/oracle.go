@@ -35,6 +35,7 @@ func Definition() *connectors.Definition {
 			Grants:  grants,
 			Explain: explainer{},
 			Open:    openSource,
+			Probe:   probe,
 		},
 	}
 }

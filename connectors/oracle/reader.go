@@ -138,7 +138,7 @@ func (r *reader) begin(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	binds := append([]driver.Value{int64(r.snapshot.point.scn)}, r.stretches[0]...)
+	binds := append([]driver.Value{int64(r.snapshot.at)}, r.stretches[0]...)
 	r.stretches = r.stretches[1:]
 	r.cursor, err = r.session.query(ctx, r.sql, r.width, binds...)
 	return err

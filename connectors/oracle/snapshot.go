@@ -9,6 +9,7 @@ import (
 
 	"penstock/connectors"
 	"penstock/internal/change"
+	"penstock/internal/failpoint"
 	"penstock/internal/ranges"
 	"penstock/internal/schema"
 )
@@ -56,6 +57,7 @@ func (s *source) Catalog(ctx context.Context) (*schema.Catalog, error) {
 type snapshot struct {
 	server *server
 	point  point
+	at     uint64        // the SCN that rows are read at, the point's
 	seats  chan struct{} // readers that may be open at once
 
 	mu      sync.Mutex
@@ -80,10 +82,15 @@ func (s *source) Snapshot(ctx context.Context, o connectors.SnapshotOptions) (co
 		return nil, err
 	}
 	n := &snapshot{server: s.server, meta: c, seats: make(chan struct{}, max(o.Readers, 1)), extents: map[schema.Name][]extent{}}
-	if n.point, err = readPoint(ctx, c); err == nil && o.At != nil {
+	n.point, err = readPoint(ctx, c)
+	if n.at = n.point.scn; err == nil && o.At != nil {
 		now := n.point
 		if n.point, err = parsePoint(o.At); err == nil {
 			err = n.point.again(now)
+		}
+		n.at = n.point.scn
+		if failpoint.Off("scn") { // reads at a later one, and calls it the first
+			n.at = now.scn
 		}
 	}
 	if err != nil {

@@ -76,7 +76,7 @@ func (n *snapshot) cutKeys(ctx context.Context, c *conn, t *schema.Table, s conn
 		v, err := unsigned(row[0])
 		rows = int64(v)
 		return err
-	}, int64(n.point.scn)); err != nil {
+	}, int64(n.at)); err != nil {
 		return nil, err
 	}
 	parts := min(max((rows+s.ChunkRows-1)/s.ChunkRows, int64(s.Count)), max(rows, 1))
@@ -92,7 +92,7 @@ func (n *snapshot) cutKeys(ctx context.Context, c *conn, t *schema.Table, s conn
 			edges = append(edges, e)
 		}
 		return nil
-	}, int64(n.point.scn), step)
+	}, int64(n.at), step)
 	if err != nil {
 		return nil, err
 	}

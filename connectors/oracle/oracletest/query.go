@@ -207,7 +207,12 @@ func (r *reading) item(o operand) (column, func(*row) []byte, *Error) {
 		}
 	case "DBMS_LOB.GETLENGTH":
 		if fits("CLOB", "NCLOB", "BLOB") {
-			return of(column{kind: typeNumber, size: 22, scale: -127}, func(v []byte) []byte { return Int(int64(len(v))) })
+			return of(column{kind: typeNumber, size: 22, scale: -127}, func(v []byte) []byte {
+				if f.word == "BLOB" {
+					return Int(int64(len(v)))
+				}
+				return Int(int64(len(utf16be(v)) / 2))
+			})
 		}
 	case "XMLSERIALIZE", "JSON_SERIALIZE", "FROM_VECTOR":
 		if (map[string]string{"XMLSERIALIZE": "XMLTYPE", "JSON_SERIALIZE": "JSON", "FROM_VECTOR": "VECTOR"})[o.function] == f.word {

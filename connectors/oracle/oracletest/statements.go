@@ -53,3 +53,8 @@ WHERE i.index_type = 'NORMAL' AND NOT EXISTS (SELECT 1 FROM all_constraints c
   WHERE c.owner = i.table_owner AND c.table_name = i.table_name AND c.constraint_type = 'P' AND c.index_name = i.index_name)
 ORDER BY i.table_owner, i.table_name, i.index_name, k.column_position`
 )
+
+// Dictionary are the statements that read no table of the user's.
+func Dictionary() []string {
+	return []string{sqlPoint, sqlNow, sqlDual, sqlSent, sqlRandom, sqlExtents, sqlTables, sqlViews, sqlColumns, sqlKeys, sqlIndexes}
+}

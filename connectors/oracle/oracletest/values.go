@@ -216,11 +216,3 @@ func utf16be(text []byte) []byte {
 	}
 	return out
 }
-
-func fromUTF16(b []byte) []byte {
-	u := make([]uint16, len(b)/2)
-	for i := range u {
-		u[i] = binary.BigEndian.Uint16(b[2*i:])
-	}
-	return []byte(string(utf16.Decode(u)))
-}
