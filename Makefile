@@ -21,7 +21,7 @@ QUICKSTART := examples/quickstart
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build demo test race faults check check-format check-vet check-staticcheck check-tidy check-generate check-goldens bench bench-rows bench-validate bench-verify bench-load update clean help
+.PHONY: build demo test race faults check check-format check-vet check-staticcheck check-tidy check-generate check-goldens bench bench-rows bench-validate bench-verify bench-copydb bench-load update clean help
 
 build: ## Build bin/penstock, one static binary
 	@$(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/penstock ./cmd/penstock
@@ -76,6 +76,11 @@ bench-validate: ## validate and plan of specs with 2,000 and 20,000 tables
 
 bench-verify: ## A million rows a side compared: equal, and with one row changed
 	@$(GO) run ./bench/verify
+
+COPYFLAGS ?=
+bench-copydb: ## PostgreSQL to PostgreSQL beside psql pipes, pg_dump and pgcopydb (COPYFLAGS="-scale 0.1 -runs 1"); half an hour
+	@.ci/postgres
+	@$(GO) run ./bench/copydb $(COPYFLAGS)
 
 bench-load: ## Tables into PostgreSQL beside psql, pgloader, pgcopydb (LOADFLAGS="-only big_table -pgferry PROGRAM"); an hour
 	@.ci/postgres

@@ -261,10 +261,7 @@ func (p *pipeline) env(e *plan.Endpoint) connectors.Env {
 func (p *pipeline) close(ctx context.Context) error {
 	var errs []error
 	if p.work != nil {
-		for _, s := range p.work.snapshots {
-			errs = append(errs, s.Close())
-		}
-		p.work.snapshots = nil
+		errs = append(errs, p.closeSnapshots())
 	}
 	if p.target != nil {
 		errs = append(errs, p.target.Release(ctx), p.target.Close())
@@ -274,6 +271,15 @@ func (p *pipeline) close(ctx context.Context) error {
 		errs = append(errs, p.source.Close())
 		p.source = nil
 	}
+	return errors.Join(errs...)
+}
+
+func (p *pipeline) closeSnapshots() error {
+	var errs []error
+	for _, s := range p.work.snapshots {
+		errs = append(errs, s.Close())
+	}
+	p.work.snapshots = nil
 	return errors.Join(errs...)
 }
 
@@ -415,8 +421,10 @@ func (p *pipeline) move(ctx context.Context) error {
 	whole := ctx
 	g, ctx := errgroup.WithContext(ctx)
 	defer p.belt.watch(ctx)()
+	var readers sync.WaitGroup
 	for range res.Readers {
-		g.Go(func() error { p.reader(ctx); return nil })
+		readers.Add(1)
+		g.Go(func() error { defer readers.Done(); p.reader(ctx); return nil })
 	}
 	writers, wctx := errgroup.WithContext(ctx)
 	for range res.Writers {
@@ -431,6 +439,10 @@ func (p *pipeline) move(ctx context.Context) error {
 	g.Go(func() error {
 		err := writers.Wait()
 		close(p.loaded)
+		if err == nil { // what the source keeps for us is not kept while indexes are made
+			readers.Wait()
+			err = p.closeSnapshots()
+		}
 		return err
 	})
 	g.Go(func() error { return p.finisher(ctx) })

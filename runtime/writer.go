@@ -63,7 +63,9 @@ func (l *loader) part(ctx context.Context, f *flight, i int) error {
 		}
 		try.again = true
 		var refused *refusedError
-		if errors.As(err, &refused) && !try.each {
+		// Rows that nobody decoded can't be tried one by one: what the target says
+		// of the first one, its key or its line, stops the run.
+		if errors.As(err, &refused) && !try.each && !t.extract.Encoded {
 			l.p.o.Log.Debug("look for the rows that the target refuses", "table", t.name, "chunk", c.ID, "error", err)
 			try.each = true
 			if err = l.abort(); err == nil {

@@ -181,3 +181,19 @@ func TestEveryTypeArrivesDecoded(t *testing.T) {
 		})
 	}
 }
+
+// A row that the target refuses stops the run by the server's own words, also
+// where nobody has decoded it.
+func TestRowPassedOnThatIsRefusedStopsTheRun(t *testing.T) {
+	from, to := postgrestest.Shared(t).Database(t), postgrestest.Shared(t).Database(t)
+	from.Exec(t, "CREATE TABLE t (id integer NOT NULL, v text); INSERT INTO t SELECT i % 999, 'v' FROM generate_series(0, 999) i")
+	to.Exec(t, "CREATE TABLE t (id integer PRIMARY KEY, v text)")
+	c := &copying{t: t, from: from, to: "postgres " + blockOf(to), tables: `table "t" {}`}
+	p, res := c.run()
+	if !p.Pipelines[0].Tables[0].Encoded {
+		t.Fatalf("decoded: %s", p.Pipelines[0].Tables[0].Decoded)
+	}
+	if e := res.Pipelines[0].Error; res.Exit != 1 || e == nil || e.Class != "data" || !strings.Contains(e.Message, "(id)=(0)") {
+		t.Errorf("exit %d, %+v; want 1 and the key", res.Exit, e)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"penstock/connectors"
+	"penstock/internal/failpoint"
 	"penstock/internal/schema"
 	"penstock/internal/secret"
 )
@@ -50,7 +51,7 @@ func Definition() *connectors.Definition {
 			Config: func() any { return &SourceConfig{} },
 			Check:  checkSource,
 			// An exported snapshot ends with the session that holds it.
-			Capabilities: connectors.SourceCapabilities{CDC: true,
+			Capabilities: connectors.SourceCapabilities{CDC: true, Durable: failpoint.Off("point"),
 				Holds: "one transaction, from the first table's cut until the last chunk is read: VACUUM keeps what was deleted or updated since, in the whole database, and each table has an ACCESS SHARE lock"},
 			Splits: splits,
 			Place:  func(config any, _ connectors.Env) string { return placeOf(config.(*SourceConfig).Connection) },
