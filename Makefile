@@ -94,6 +94,7 @@ bench-oracle: ## Rows from the wire double of Oracle beside the driver alone, an
 conformance-oracle: ## The conformance suite on a real Oracle: ORACLE_HOST, ORACLE_PORT, ORACLE_SERVICE, ORACLE_USER, ORACLE_PASSWORD, ORACLE_TLS
 	@[ -n "$(ORACLE_HOST)" ] || { echo "say where Oracle is: make conformance-oracle ORACLE_HOST=... ORACLE_SERVICE=... ORACLE_USER=..., and ORACLE_PASSWORD in the environment; docs/oracle.md says what the user needs" >&2; exit 2; }
 	@ORACLE_HOST=$(ORACLE_HOST) ORACLE_PORT=$(ORACLE_PORT) ORACLE_SERVICE=$(ORACLE_SERVICE) ORACLE_USER=$(ORACLE_USER) ORACLE_TLS=$(ORACLE_TLS) $(GO) test -tags oracle -count=1 -run OnOracle -v ./connectors/oracle
+
 faults: ## 200 loads into PostgreSQL over a faulty line, with printed seeds (the tests have 60)
 	@.ci/postgres
 	$(GO) test -count 1 -v -run TestLoadOverAFaultyLine ./connectors/postgres -faults 200

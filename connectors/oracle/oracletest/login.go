@@ -141,6 +141,8 @@ const (
 	iterations  = 4096
 	keyRounds   = 3
 	sessionKey  = 32
+	// mostPairs bounds what a message can make the server count through.
+	mostPairs = 1000
 )
 
 type login struct {
@@ -159,7 +161,7 @@ func (c *session) who(r *request) []byte {
 	r.skip(2)
 	user := string(r.value())
 	c.program = ""
-	for range n {
+	for range min(n, mostPairs) {
 		if k, v := r.pair(); k == "AUTH_PROGRAM_NM" {
 			c.program = v
 		}
@@ -190,7 +192,7 @@ func (c *session) prove(r *request) ([]byte, error) {
 		r.value()
 	}
 	said := map[string]string{}
-	for range n {
+	for range min(n, mostPairs) {
 		k, v := r.pair()
 		said[k] = v
 	}

@@ -119,7 +119,7 @@ func (c *session) dispatch(r *request) ([]byte, error) {
 				return nil, fmt.Errorf("piggyback %#x, which the double does not serve", f)
 			}
 			r.skip(2)
-			for range r.uint() {
+			for range min(r.uint(), mostPairs) {
 				delete(c.cursors, int(r.uint()))
 			}
 		case messageFunction:
