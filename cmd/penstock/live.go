@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"penstock/connectors"
-	"penstock/internal/failpoint"
 	"penstock/internal/schema"
 	"penstock/lang"
 	"penstock/planner"
@@ -132,7 +131,7 @@ func (a *app) readTarget(ctx context.Context, l *live, e *planner.End, pipeline 
 	l.states[pipeline] = state
 	made := map[string]schema.Name{}
 	for source, s := range state.Tables {
-		if s.Created && !failpoint.Off("created") {
+		if s.Created {
 			made[source] = plan.TargetOf(s.Definition)
 		}
 	}

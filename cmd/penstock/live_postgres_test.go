@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"penstock/connectors/postgres/postgrestest"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // checkedSpec loads a table of twenty rows; table is the body of its block.
@@ -56,23 +59,23 @@ func TestLivePlanTellsWhatStandsInTheWayOnPostgres(t *testing.T) {
 		}, "", 0, []string{"PEN0802", "p, target.d: rows", `run: TRUNCATE TABLE "public"."t"`}},
 		{"a lock", func(t *testing.T, d *postgrestest.Database) {
 			d.Exec(t, tableT)
-			if _, err := d.Conn(t).Exec(t.Context(), "BEGIN; LOCK TABLE t IN SHARE MODE").ReadAll(); err != nil {
+			if _, err := held(t, d).Exec(t.Context(), "BEGIN; LOCK TABLE t IN SHARE MODE").ReadAll(); err != nil {
 				t.Fatal(err)
 			}
 		}, "", 0, []string{"p, target.d: locks", "ShareLock", "run: SELECT pg_terminate_backend("}},
 		{"a reader, before TRUNCATE", func(t *testing.T, d *postgrestest.Database) {
 			d.Exec(t, tableT)
-			if _, err := d.Conn(t).Exec(t.Context(), "BEGIN; SELECT * FROM t").ReadAll(); err != nil {
+			if _, err := held(t, d).Exec(t.Context(), "BEGIN; SELECT * FROM t").ReadAll(); err != nil {
 				t.Fatal(err)
 			}
 		}, `existing = "truncate"`, 0, []string{"p, target.d: locks", "AccessShareLock"}},
 		{"few connections", func(t *testing.T, d *postgrestest.Database) {
 			d.Exec(t, fmt.Sprintf("ALTER DATABASE %q CONNECTION LIMIT 3", d.Name))
-		}, "", 0, []string{"p, target.d: connections", "The plan takes 5 connections", "CONNECTION LIMIT -1"}},
+		}, "", 0, []string{"p, target.d: connections", "The plan takes 6 connections", "CONNECTION LIMIT -1"}},
 		{"another run", func(t *testing.T, d *postgrestest.Database) {
 			_, ddl, _ := command(t, "plan", checkedSpec(t, d, postgrestest.User, ""), "--ddl")
 			d.Exec(t, ddl)
-			if _, err := d.Conn(t).Exec(t.Context(), `INSERT INTO penstock_owner SELECT 'p', 1, '{"pid": 4711, "host": "elsewhere"}', pid, (extract(epoch FROM backend_start) * 1000000)::bigint, now() FROM pg_stat_activity WHERE pid = pg_backend_pid()`).ReadAll(); err != nil {
+			if _, err := held(t, d).Exec(t.Context(), `INSERT INTO penstock_owner SELECT 'p', 1, '{"pid": 4711, "host": "elsewhere"}', pid, (extract(epoch FROM backend_start) * 1000000)::bigint, now() FROM pg_stat_activity WHERE pid = pg_backend_pid()`).ReadAll(); err != nil {
 				t.Fatal(err)
 			}
 		}, "", 0, []string{"p, target.d: claim", "held by process 4711 on elsewhere"}},
@@ -146,4 +149,12 @@ func TestPlanFileThatDoesNotFitItsTargetIsExit4(t *testing.T) {
 	if got := d.Ask(t, "SELECT count(*) FROM t"); got != "0" {
 		t.Errorf("%s rows, want none", got)
 	}
+}
+
+// held is a session that lasts to the end of the test: one that nothing refers
+// to any more is closed when its memory is taken.
+func held(t *testing.T, d *postgrestest.Database) *pgconn.PgConn {
+	c := d.Conn(t)
+	t.Cleanup(func() { _ = c.Close(context.Background()) })
+	return c
 }

@@ -22,7 +22,7 @@ func (a *app) undoCommand() *cobra.Command {
 	var only []string
 	cmd := &cobra.Command{
 		Use:   "undo SPEC",
-		Short: "Put back the indexes and constraints that an unfinished load dropped",
+		Short: "Put back the indexes that an unfinished load dropped",
 		Long: `Put back what loads with indexes = "defer" have dropped at the target and not
 made again, without loading. The target's journal, penstock_ddl, says what that
 is. Rows stay as they are, and a run goes on with the load afterwards.

@@ -50,13 +50,17 @@ type shown struct {
 	parents map[schema.Name]schema.Name // of partitions
 }
 
+// Looking a table up by its name is an error where its schema may not be used.
+const findJournal = `SELECT 1 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+WHERE n.nspname = $1 AND c.relname = 'penstock_ddl' AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')`
+
 const selectParents = `SELECT n.nspname, c.relname, pn.nspname, p.relname FROM pg_inherits AS h JOIN pg_class AS c ON c.oid = h.inhrelid AND c.relispartition AND c.relkind IN ('r', 'p', 'f') JOIN pg_namespace AS n ON n.oid = c.relnamespace
 JOIN pg_class AS p ON p.oid = h.inhparent JOIN pg_namespace AS pn ON pn.oid = p.relnamespace`
 
-// journal reads the journal, where the database has ono.
+// journal reads the journal, where the database has one and the user may see it.
 func (r *reading) journal(ctx context.Context, c *pgconn.PgConn) (j shown, err error) {
-	there, err := exists(ctx, c, schema.Name{Schema: r.own, Name: "penstock_ddl"})
-	if err != nil || !there {
+	there := false
+	if _, err := query(ctx, c, findJournal, func([][]byte) error { there = true; return nil }, r.own); err != nil || !there {
 		return j, err
 	}
 	if j.lines, err = readJournal(ctx, c, "true"); err != nil || len(j.lines) == 0 {

@@ -367,7 +367,7 @@ INSERT INTO t (c, u) VALUES (1, 'a'); ANALYZE t`)
           "b",
           "od,d \"name"
         ]`, `"type": "numeric(10,2)"`, `"comment": "money"`, `"identity": true`, `"generated": "(id + 1)"`, `"default": "now()"`,
-		`"name": "t_u_key"`, `WHERE (x \u003e 0)`, `"storage": "partitioned"`, `"view": true`, `"rows": 1`, `"to_columns": [
+		`"name": "t_u_key"`, `WHERE (x > 0)`, `"storage": "partitioned"`, `"view": true`, `"rows": 1`, `"to_columns": [
             "b",`,
 	} {
 		if !strings.Contains(got, want) {
