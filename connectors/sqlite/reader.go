@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"penstock/connectors"
@@ -28,6 +29,7 @@ type reader struct {
 	ended   bool
 	row     int64 // rows taken, for the message about the next one
 	scratch []byte
+	looked  int    // bad rows that were looked up
 	give    func() // hands the connection back
 }
 
@@ -83,10 +85,11 @@ func (r *reader) Read(ctx context.Context, b *batch.Builder) error {
 	}
 	got := false
 	for r.pending && !(got && b.Full()) {
+		n := b.Rows()
 		if err := r.take(b); err != nil {
 			return err
 		}
-		got = true
+		got = got || b.Rows() > n // a row that Bad was told of is left out
 		r.row++
 		if err := r.next(r.s.step()); err != nil {
 			return r.fail(ctx, err)
@@ -115,12 +118,51 @@ func (r *reader) take(b *batch.Builder) error {
 		b.AddRows(1)
 		return nil
 	}
+	n := b.Rows()
 	for i, c := range b.Columns() {
-		if why := r.value(i, c); why != "" {
+		why := r.value(i, c)
+		if why == "" {
+			continue
+		}
+		if r.x.Bad == nil {
 			return r.wrongValue(i, c.Type, why)
 		}
+		for _, c := range b.Columns() {
+			c.Truncate(min(c.Len(), n))
+		}
+		reason := fmt.Sprintf("what is stored is no %s", c.Type)
+		return r.x.Bad(connectors.BadRow{Place: r.place(), Column: r.x.Columns[i], Reason: reason, Detail: reason + ": " + why})
 	}
 	return nil
+}
+
+// maxLookups bounds how many bad rows of a chunk are looked up again.
+const maxLookups = 100
+
+// place names the current row by its key where that is read, else by looking it
+// up, else by its number.
+func (r *reader) place() string {
+	if k := r.x.Table.PrimaryKey; k != nil {
+		key := ""
+		for _, name := range k.Columns {
+			i := slices.Index(r.x.Columns, name)
+			if i < 0 {
+				key = ""
+				break
+			}
+			if key != "" {
+				key += " "
+			}
+			key += name + "=" + r.s.text(i)
+		}
+		if key != "" {
+			return key
+		}
+	}
+	if r.looked++; r.looked > maxLookups {
+		return fmt.Sprintf("row %d of %s", r.row+1, r.chunk)
+	}
+	return r.where()
 }
 
 // value appends column i of the current row. What is stored need not be what
@@ -220,10 +262,9 @@ func quoteShort(v []byte) string {
 	return strconv.Quote(string(v))
 }
 
-// wrongValue names the row by looking it up again, in the same transaction:
+// where names the current row by looking it up again, in the same transaction:
 // reading a row's identity along with every row would cost all of them.
-func (r *reader) wrongValue(i int, t schema.Type, why string) error {
-	r.ended = true
+func (r *reader) where() string {
 	where := fmt.Sprintf("row %d of %s", r.row+1, r.chunk)
 	if id := identity(r.x.Table); len(id) > 0 {
 		list := ""
@@ -242,6 +283,13 @@ func (r *reader) wrongValue(i int, t schema.Type, why string) error {
 			return nil
 		}) // without it the message still says which row of the chunk it is
 	}
+	return where
+}
+
+// wrongValue ends the reading at a row where nobody is told of bad ones.
+func (r *reader) wrongValue(i int, t schema.Type, why string) error {
+	r.ended = true
+	where := r.where()
 	name := r.x.Columns[i]
 	return &connectors.Error{Op: "read", Table: r.x.Table.Name.Name, Class: connectors.Data,
 		Err:  fmt.Errorf("column %s is declared %s (%s), but %s holds %s", name, r.x.Table.Column(name).Native, t, where, why),
