@@ -94,7 +94,7 @@ func (b *bench) forget(table string) error {
 		return err
 	}
 	defer conn.Close(ctx)
-	_, err = conn.Exec(ctx, "DROP TABLE penstock_owner, penstock_table, penstock_chunk, penstock_script").ReadAll()
+	_, err = conn.Exec(ctx, "DROP TABLE penstock_owner, penstock_table, penstock_chunk, penstock_script, penstock_ddl").ReadAll()
 	return err
 }
 
