@@ -183,6 +183,18 @@ type Claim struct {
 type State struct {
 	Tables  map[string]*TableState
 	Dropped []Dropped // what its journal says is still to be made again
+	// Lanes are the checkpoint rows of its stream, by lane, as they stood when they
+	// were read; nil: it has none.
+	Lanes  []Checkpoint
+	Holder *Holder // nil: nobody has it
+}
+
+// Holder is who has a pipeline.
+type Holder struct {
+	Owner
+	Epoch  int64  `json:"epoch"`
+	Since  string `json:"since"`  // RFC 3339
+	Living bool   `json:"living"` // false: a run may take the pipeline from it
 }
 
 // Dropped is an index or a constraint that a load put off: it was dropped, or

@@ -59,6 +59,7 @@ func Definition() *connectors.Definition {
 			Grants: func(config any, u connectors.Use) []connectors.Statement {
 				return grants(sourceNeeds(config.(*SourceConfig), u))
 			},
+			LogAll:  func(_ any, t schema.Name) string { return "ALTER TABLE " + quoteName(t) + " REPLICA IDENTITY FULL" },
 			Explain: sourceExplainer{},
 			Open:    openSource,
 		},
@@ -85,6 +86,7 @@ func Definition() *connectors.Definition {
 			},
 			Own:     own,
 			Explain: explainer{},
+			Stream:  laneExplainer{},
 			Open:    openTarget,
 			Read:    openLoaded,
 			Dialect: &dialect,

@@ -69,7 +69,7 @@ func (p *Pipeline) Load(t *Table) connectors.Load {
 	if s := p.Stage(StageFinish, name); s != nil {
 		l.Finish, l.Builders = texts(s.Statements), s.Parallel
 	}
-	if s := p.Stage(StageApply, ""); s != nil {
+	if s := p.Stage(StageApply, ""); s != nil && s.ID == ApplyLoad {
 		for _, ts := range s.Loads {
 			if ts.Table == name {
 				l.Insert = loading(ts.Statements)
