@@ -61,6 +61,7 @@ func Definition() *connectors.Definition {
 			},
 			LogAll:  func(_ any, t schema.Name) string { return "ALTER TABLE " + quoteName(t) + " REPLICA IDENTITY FULL" },
 			Explain: sourceExplainer{},
+			Changes: changeExplainer{},
 			Open:    openSource,
 		},
 		Target: &connectors.TargetDef{

@@ -98,6 +98,15 @@ func (m *Image) Over(columns []*batch.Column, from [][]int) Image {
 	return out
 }
 
+// Remove takes the last row away again: how a reader takes a change back of which
+// it could not read the rest.
+func (m *Image) Remove() {
+	m.mask = m.mask[:len(m.mask)-1]
+	for _, c := range m.Columns {
+		c.Truncate(len(m.mask))
+	}
+}
+
 func (m *Image) reset() {
 	for _, c := range m.Columns {
 		c.Reset()
