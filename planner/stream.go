@@ -36,9 +36,6 @@ func (p *pipeline) followed(source *catalog) connectors.ChangeStream {
 // change of a table is applied before its load is finished; until then the
 // source keeps its log from the snapshot's point on.
 func (p *pipeline) streamStages(after []string) {
-	if !slices.Contains(after, plan.PrepareLog) {
-		after = append(slices.Clone(after), plan.PrepareLog)
-	}
 	lanes := p.lanes()
 	p.add(plan.Stage{ID: plan.ExtractLog, Kind: plan.StageExtract, After: after, With: []string{plan.ApplyChanges}, Parallel: 1, NotBuilt: p.source.def.Source.Changes == nil})
 	s := plan.Stage{ID: plan.ApplyChanges, Kind: plan.StageApply, After: after, With: []string{plan.ExtractLog}, Parallel: min(p.out.Workers, lanes), Lanes: lanes}
@@ -101,9 +98,16 @@ func (p *pipeline) route(tables []*table) {
 		}
 	}
 	rank := ranks(tables, at)
+	keys := p.caps.Lanes == connectors.LanesKeys // elsewhere the lane follows from the table
 	for i := range p.out.Tables {
 		o := &p.out.Tables[i]
 		t := at[o.Target]
+		if !keys {
+			if rank[t] > 0 {
+				o.Route = &plan.Route{Rank: rank[t]}
+			}
+			continue
+		}
 		r := &plan.Route{Rank: rank[t]}
 		if n := t.spec.Split.Count.V; n > 0 {
 			r.Ranges = n

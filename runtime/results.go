@@ -86,24 +86,24 @@ type RangeResult struct {
 
 // StreamResult is what a run did with a source's changes.
 type StreamResult struct {
-	From        string       `json:"from"`     // where the lane furthest behind stood, as the source's people write positions
-	Position    string       `json:"position"` // where it stands
-	Read        int64        `json:"operations_read"`
-	Changes     int64        `json:"changes"`     // of them, applied; the others are in the target already, or are not for it
-	Net         int64        `json:"net_changes"` // left of those, one a key and commit
-	Rows        int64        `json:"rows_applied"`
-	Repaired    int64        `json:"rows_repaired,omitempty"`
-	Commits     int64        `json:"commits"`
-	BehindBytes int64        `json:"behind_bytes"` // of log, when it was last looked at
-	LagSeconds  float64      `json:"lag_seconds"`
+	From        string       `json:"from"`                    // where the lane furthest behind stood, as the source's people write positions
+	Position    string       `json:"position"`                // where it stands
+	Read        int64        `json:"operations_read"`         // of the log, by this run
+	Changes     int64        `json:"changes"`                 // of them, applied; the others are in the target already, or are not for it
+	Net         int64        `json:"net_changes"`             // left of those, one a key and commit
+	Rows        int64        `json:"rows_applied"`            // touched at the target
+	Repaired    int64        `json:"rows_repaired,omitempty"` // that were not as they should have been
+	Commits     int64        `json:"commits"`                 // transactions of the target
+	BehindBytes int64        `json:"behind_bytes"`            // of log, when it was last looked at
+	LagSeconds  float64      `json:"lag_seconds"`             // age of the last change applied, while there were more
 	Lanes       []LaneResult `json:"lanes"`
 }
 
 // LaneResult is where a lane stands.
 type LaneResult struct {
-	Lane     int    `json:"lane"`
-	Position string `json:"position"`
-	Changes  int64  `json:"changes"` // by all runs
+	Lane     int    `json:"lane"`     // from 0
+	Position string `json:"position"` // where it stands
+	Changes  int64  `json:"changes"`  // by all runs
 }
 
 // ErrorResult is an error for people and for scripts.
