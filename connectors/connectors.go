@@ -39,6 +39,9 @@ type SnapshotOptions struct {
 	// Tables are those that will be read, as far as they are known: a source whose
 	// tables can be emptied or rewritten under a snapshot locks them first.
 	Tables []*schema.Table
+	// Follow is the stream that begins where this snapshot's rows are read: the
+	// source keeps its log from there. nil: none does. Only for a ChangeSource.
+	Follow *ChangeStream
 	// Told is given, once, what the snapshot keeps at the source, for people. May be nil.
 	Told func(held string)
 }
