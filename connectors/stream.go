@@ -80,6 +80,8 @@ type ChangeStream struct {
 type ChangeTable struct {
 	Table *schema.Table // its columns are those of the images
 	Key   []string      // columns that identify a row; nil: only inserts and truncates can be applied
+	// Special is as Extract.Special, by the columns of Table.
+	Special []bool
 	// Others are further columns of the table, which the plan leaves out: that
 	// they are in the log is no change of the table.
 	Others []string

@@ -200,7 +200,7 @@ func TestChunksFitTheirShareOfMemory(t *testing.T) {
 		settings string
 		want     int64
 	}{
-		{"", 3717}, // 256 MiB / 18 / 4,012 bytes
+		{"", 1393}, // 96 MiB / 18 / 4,012 bytes
 		{"memory = \"8GiB\"", 100_000},
 		{"workers = 1\n memory = \"1MiB\"", 65},
 	} {
@@ -246,11 +246,11 @@ func TestAStreamHasLanesAndALogStage(t *testing.T) {
 		settings     string
 		lanes, stage int
 	}{
-		{`mode = "cdc"`, 8, 3},
-		{"mode = \"cdc\"\n workers = 3", 3, 3},
-		{"mode = \"cdc\"\n order = \"commit\"", 1, 3},
-		{"mode = \"cdc\"\n order = \"table\"", 1, 3},
-		{`mode = "snapshot+cdc"`, 8, 6},
+		{`mode = "cdc"`, 8, 4},
+		{"mode = \"cdc\"\n workers = 3", 3, 4},
+		{"mode = \"cdc\"\n order = \"commit\"", 1, 4},
+		{"mode = \"cdc\"\n order = \"table\"", 1, 4},
+		{`mode = "snapshot+cdc"`, 8, 7},
 	} {
 		p := good(t, pipe(c.settings+"\n table \"APP.ORDERS\" {}"), catalogOf(orders()), nil)
 		last := p.Stages[len(p.Stages)-1]

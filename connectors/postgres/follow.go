@@ -74,7 +74,7 @@ func (f *following) relation(m relationMessage) (*logTable, error) {
 	byName, byOID := f.tables[m.space+"\x00"+m.name], f.oids[m.id]
 	switch {
 	case byName == nil && byOID == nil:
-		return newLogTable(m, nil, slices.Repeat([]int{-1}, len(m.columns))), nil
+		return newLogTable(m, nil, nil, slices.Repeat([]int{-1}, len(m.columns))), nil
 	case byName == nil:
 		return nil, f.changed(byOID, fmt.Sprintf("it is called %s", name))
 	case byOID != byName:
@@ -118,7 +118,7 @@ func (f *following) relation(m relationMessage) (*logTable, error) {
 	if len(e.Added) > 0 || len(e.Other) > 0 {
 		return nil, f.refused(e)
 	}
-	r := newLogTable(m, t, columns)
+	r := newLogTable(m, t, byName.Special, columns)
 	if m.identity != 'f' {
 		for _, k := range byName.Key {
 			if at := slices.IndexFunc(m.columns, func(c relationColumn) bool { return c.name == k }); len(r.key) > 0 && !m.columns[at].key {

@@ -39,15 +39,16 @@ type logField struct {
 }
 
 // newLogTable is for a table of which every column is among m's. columns gives
-// the table's column for each of m's, or -1.
-func newLogTable(m relationMessage, t *schema.Table, columns []int) *logTable {
+// the table's column for each of m's, or -1; special is
+// as connectors.ChangeTable has it.
+func newLogTable(m relationMessage, t *schema.Table, special []bool, columns []int) *logTable {
 	r := &logTable{id: m.id, table: t, known: map[string]change.Mask{}, was: make([]byte, len(m.columns)), old: make([][]byte, len(m.columns))}
 	for i, c := range m.columns {
 		f := logField{column: columns[i], key: c.key || m.identity == 'f', name: c.name}
 		if f.column >= 0 {
 			of := &t.Columns[f.column]
 			w := wireOf(of.Native)
-			f.decode = decoding{form: w.form, store: of.Type.Storage(), scale: of.Type.Scale, digits: of.Type.Precision}
+			f.decode = decoding{form: w.form, store: of.Type.Storage(), scale: of.Type.Scale, digits: of.Type.Precision, special: special != nil && special[f.column]}
 			if c.key {
 				r.key = append(r.key, f.column)
 			}
@@ -242,6 +243,9 @@ func (f *logField) put(c *batch.Column, kind byte, v []byte) error {
 func (f *logField) text(c *batch.Column, v []byte) error {
 	if f.decode.form == formNone || f.decode.form == formBytes && c.Type.Kind != schema.Bytes {
 		c.AppendBytes(v)
+		return nil
+	}
+	if f.decode.special && batch.AppendSpecial(c, v) {
 		return nil
 	}
 	if batch.ParseText(c, v) != nil { // its error shows the value
