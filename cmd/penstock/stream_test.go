@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -99,4 +100,65 @@ INSERT INTO lines SELECT i, j, j FROM generate_series(1, 200) AS i, generate_ser
 	r.from.Exec(t, "TRUNCATE lines; INSERT INTO lines VALUES (1, 1, 1)")
 	r.run(t, 0)
 	r.same(t, "SELECT * FROM lines", "SELECT * FROM lines")
+}
+
+func TestAFilterMovesRowsInAndOutOfTheTarget(t *testing.T) {
+	const status = `table "orders" {
+    filter = "status == 'open'"
+    column "note" { drop = true }
+    column "cents" { value = "amount * 100" }
+  }`
+	for name, identity := range map[string]string{"old images are whole": "FULL", "old images are keys": "DEFAULT"} {
+		t.Run(name, func(t *testing.T) {
+			r := replicate(t, "snapshot+cdc", "", status)
+			r.from.Exec(t, "ALTER TABLE orders DROP COLUMN note; ALTER TABLE orders ALTER COLUMN status SET STORAGE PLAIN; ALTER TABLE orders ALTER COLUMN amount SET STORAGE MAIN; ALTER TABLE orders REPLICA IDENTITY "+identity)
+			r.write(t, "snapshot+cdc", "", strings.Replace(status, `column "note" { drop = true }`, "", 1))
+			r.from.Exec(t, "INSERT INTO orders SELECT i, i, CASE WHEN i % 2 = 0 THEN 'open' ELSE 'paid' END, i FROM generate_series(1, 100) AS i")
+			r.run(t, 0)
+			for _, sql := range []string{
+				"UPDATE orders SET status = 'paid' WHERE id <= 20",             // out, and some were
+				"UPDATE orders SET status = 'open' WHERE id BETWEEN 10 AND 60", // in, and some are
+				"UPDATE orders SET amount = amount + 1",
+				"DELETE FROM orders WHERE id % 9 = 0",
+				"INSERT INTO orders VALUES (1000, 1, 'open', 1), (1001, 1, 'paid', 1)",
+			} {
+				r.from.Exec(t, sql)
+			}
+			r.run(t, 0)
+			r.same(t, "SELECT id, customer, status, amount, (amount * 100)::text FROM orders WHERE status = 'open'", "SELECT id, customer, status, amount, cents::text FROM orders")
+		})
+	}
+}
+
+// Keys change their lanes with the number of workers, which goes only where all
+// lanes have done the same: as they have after --until.
+func TestWorkersOfAStreamChangeAtADrainedPosition(t *testing.T) {
+	r := replicate(t, "cdc", "", bothTables)
+	r.run(t, 0)
+	r.from.Exec(t, "INSERT INTO lines SELECT i, 1, i FROM generate_series(1, 300) AS i")
+	r.run(t, 0)
+	whole, err := os.ReadFile(r.spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := strings.Replace(string(whole), "workers = 3", "workers = 2", 1)
+	writeFile(t, r.spec, b)
+	r.from.Exec(t, "UPDATE lines SET qty = qty + 1")
+	r.run(t, 0)
+	r.same(t, "SELECT * FROM lines", "SELECT * FROM lines")
+	if n := r.to.Ask(t, "SELECT count(*) FROM penstock_checkpoint"); n != "2" {
+		t.Errorf("%s lanes, want 2", n)
+	}
+	r.to.Exec(t, "UPDATE penstock_checkpoint SET position = position || '\\x00' WHERE lane = 1")
+	writeFile(t, r.spec, strings.Replace(b, "workers = 2", "workers = 4", 1))
+	if _, text := r.run(t, 4); !strings.Contains(text, "different positions") {
+		t.Errorf("the report does not say why:\n%s", text)
+	}
+}
+
+func TestUntilIsForStreams(t *testing.T) {
+	r := replicate(t, "snapshot", "", bothTables)
+	if exit, _, text := command(t, "run", r.spec, "--until", "now"); exit != 2 || !strings.Contains(text, "no stream") {
+		t.Errorf("exit %d, want 2: %s", exit, text)
+	}
 }
