@@ -96,6 +96,7 @@ func (t *table) compile(target *catalog) {
 	t.apply()
 	t.commit()
 	t.travel()
+	t.special()
 	t.connectorOptions()
 	t.carry()
 	t.chunk()
