@@ -19,6 +19,7 @@ const (
 	insertJournal = `INSERT INTO penstock_ddl (pipeline, name, ordinal, kind, on_table, object_name, definition, object, made, updated_at)
 SELECT $1, $2, coalesce(max(ordinal), 0) + 1, $3, $4, $5, $6, $7, false, clock_timestamp() FROM penstock_ddl WHERE pipeline = $1 AND name = $2`
 	madeJournal   = "UPDATE penstock_ddl SET made = true, updated_at = clock_timestamp() WHERE pipeline = $1 AND name = $2 AND ordinal = $3"
+	unmadeJournal = "UPDATE penstock_ddl SET made = false, updated_at = clock_timestamp() WHERE pipeline = $1 AND name = $2 AND ordinal = $3"
 	deleteJournal = "DELETE FROM penstock_ddl WHERE pipeline = $1 AND name = $2 AND ordinal = $3"
 )
 
@@ -172,8 +173,10 @@ func (t *target) journalKey(ctx context.Context, c *pgconn.PgConn, l connectors.
 	}
 	l.Table = t.full(l.Table)
 	o := put(l)[0]
-	if findLine(lines, l.Table, o) != nil {
-		return nil
+	for _, line := range lines { // be it by another name
+		if line.Kind == schema.ObjectPrimary && line.Table == l.Table {
+			return nil
+		}
 	}
 	return t.journal(ctx, c, l.Source, object{Object: o, Table: l.Table, Of: l.Table, Unique: true, Whole: true, Columns: l.Key})
 }
