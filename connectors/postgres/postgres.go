@@ -50,6 +50,7 @@ func (p patience) definition() *connectors.Definition {
 		Types:   types{},
 		Twin:    twin,
 		Passes:  passes,
+		Special: special,
 		Source: &connectors.SourceDef{
 			Config: func() any { return &SourceConfig{} },
 			Check:  checkSource,
@@ -63,6 +64,7 @@ func (p patience) definition() *connectors.Definition {
 				return grants(sourceNeeds(config.(*SourceConfig), u))
 			},
 			Explain: sourceExplainer{},
+			Changes: changeExplainer{},
 			Open:    p.openSource,
 		},
 		Target: &connectors.TargetDef{

@@ -175,12 +175,14 @@ type pulse struct {
 // pulseEvery is a sixth of the time after which the server ends a silent session.
 const pulseEvery = 5 * time.Second
 
-func beat(speak func(context.Context)) *pulse {
+func beat(speak func(context.Context)) *pulse { return beatEvery(pulseEvery, speak) }
+
+func beatEvery(every time.Duration, speak func(context.Context)) *pulse {
 	ctx, stop := context.WithCancel(context.Background())
 	p := &pulse{stopped: stop, done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
-		tick := time.NewTicker(pulseEvery)
+		tick := time.NewTicker(every)
 		defer tick.Stop()
 		for {
 			select {
