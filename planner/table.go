@@ -100,6 +100,7 @@ func (t *table) compile(target *catalog) {
 	t.special()
 	t.travel()
 	t.logged()
+	t.outside()
 	t.connectorOptions()
 	t.carry()
 	t.chunk()
