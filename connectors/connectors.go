@@ -179,10 +179,10 @@ type Script struct {
 
 // Owner is who claims a pipeline.
 type Owner struct {
-	Run     string `json:"run"` // a random id of this process's run
-	Host    string `json:"host"`
-	Boot    string `json:"boot"` // the kernel's boot id
-	PID     int    `json:"pid"`
+	Run     string `json:"run"`     // a random id of this process's run
+	Host    string `json:"host"`    // where it runs
+	Boot    string `json:"boot"`    // the kernel's boot id
+	PID     int    `json:"pid"`     // its process there
 	Started string `json:"started"` // process start, RFC 3339
 }
 

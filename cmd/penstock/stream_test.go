@@ -162,3 +162,23 @@ func TestUntilIsForStreams(t *testing.T) {
 		t.Errorf("exit %d, want 2: %s", exit, text)
 	}
 }
+
+func TestStatusTellsHowFarAStreamIs(t *testing.T) {
+	r := replicate(t, "snapshot+cdc", "", bothTables)
+	r.from.Exec(t, "INSERT INTO lines VALUES (1, 1, 1)")
+	if exit, out, text := command(t, "status", r.spec); exit != 0 || !strings.Contains(out, "nobody runs it") {
+		t.Errorf("before a run: exit %d, %s%s", exit, out, text)
+	}
+	r.run(t, 0)
+	r.from.Exec(t, "UPDATE lines SET qty = 2")
+	r.run(t, 0)
+	exit, out, text := command(t, "status", r.spec)
+	for _, want := range []string{"lines   loaded, 1 row", "1 applied by 3 lanes", "not applied; the source keeps"} {
+		if exit != 0 || !strings.Contains(out, want) {
+			t.Errorf("exit %d, no %q in\n%s%s", exit, want, out, text)
+		}
+	}
+	if exit, out, _ := command(t, "status", r.spec, "--json"); exit != 0 || !strings.Contains(out, `"behind_bytes"`) {
+		t.Errorf("exit %d, JSON %s", exit, out)
+	}
+}
