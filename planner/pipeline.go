@@ -32,6 +32,7 @@ func (c *compiler) pipeline(spec *lang.Pipeline) *plan.Pipeline {
 		t.compile(target)
 		tables = append(tables, t)
 	}
+	p.carry(tables, target)
 	for _, t := range c.onlyTables(spec, tables) {
 		p.out.Tables = append(p.out.Tables, t.out)
 	}

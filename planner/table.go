@@ -97,7 +97,6 @@ func (t *table) compile(target *catalog) {
 	t.commit()
 	t.travel()
 	t.connectorOptions()
-	t.carry()
 	t.chunk()
 	t.estimate()
 }

@@ -82,6 +82,21 @@ func (t *table) bind(c *schema.Catalog, splits func(*schema.Table) []connectors.
 	return nil
 }
 
+// positions are where the source's sequences stood when its catalog was read,
+// before the snapshot: what they have given since is in the rows or was not kept.
+func (t *table) positions() map[string]int64 {
+	out := map[string]int64{}
+	for _, c := range t.plan.Columns {
+		if !c.Follows || t.extract.Table == nil {
+			continue
+		}
+		if live := t.extract.Table.Column(c.Source); live != nil && live.Sequence != nil && live.Sequence.Last != nil {
+			out[c.Name] = *live.Sequence.Last
+		}
+	}
+	return out
+}
+
 // known reports that the target holds rows of the table's present generation.
 func (t *table) known() bool {
 	switch t.task.Action {

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 
 	"penstock/connectors"
@@ -44,10 +45,21 @@ func (t *target) prepareTable(ctx context.Context, c *pgconn.PgConn, l connector
 	if err != nil {
 		return false, err
 	}
+	// What refers to the table goes first: it can't be emptied under it.
+	if err := t.takeAway(ctx, c, l); err != nil {
+		return false, err
+	}
 	if there {
 		if had, err = t.emptyForRestart(ctx, c, l, s); err != nil {
 			return false, err
 		}
+	}
+	skip, follows := map[string]bool{}, followed(l, s.Positions)
+	for _, o := range carriedForeign(l) {
+		skip[dropCarried(l, o).SQL] = true
+	}
+	if there {
+		maps.Copy(skip, newOnly(l))
 	}
 	dropping, statements := drops(l)
 	at := map[string]schema.Object{}
@@ -57,6 +69,17 @@ func (t *target) prepareTable(ctx context.Context, c *pgconn.PgConn, l connector
 	var list []object
 	var gone map[schema.Name]bool // nil: what is dropped has not been read yet
 	for _, sql := range l.Prepare {
+		if next, ok := follows[sql]; ok {
+			if next != "" {
+				if _, err := run(ctx, c, next); err != nil {
+					return false, err
+				}
+			}
+			continue
+		}
+		if skip[sql] {
+			continue
+		}
 		if o, ok := at[sql]; ok {
 			if gone == nil {
 				if list, gone, err = t.aboutToDrop(ctx, c, l); err != nil {
@@ -81,7 +104,7 @@ func (t *target) prepareTable(ctx context.Context, c *pgconn.PgConn, l connector
 				Hint: `Write existing = "truncate" to empty it first, or existing = "append" to add to it.`}
 		}
 	}
-	if err := t.journalKey(ctx, c, l); err != nil {
+	if err := t.journalMade(ctx, c, l); err != nil {
 		return false, err
 	}
 	if failpoint.Off("journal") {

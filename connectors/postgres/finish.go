@@ -45,7 +45,13 @@ func (t *target) finish(ctx context.Context, l connectors.Load, rest []string) (
 			if loaded, err = t.ready(ctx, c, l); err != nil || loaded {
 				return err
 			}
-			lines, err = readJournal(ctx, c, ofTable, t.env.Pipeline, l.Source)
+			if lines, err = ownLines(ctx, c, t.env.Pipeline, l.Source); err != nil {
+				return err
+			}
+			// A foreign key is made with the last of its tables, before that one counts
+			// as loaded: a kill in between finds it unfinished.
+			ready, err := t.waiting(ctx, c, l.Source)
+			lines = append(lines, ready...)
 			return err
 		})
 	})
@@ -77,7 +83,7 @@ func (t *target) markLoaded(ctx context.Context, c *pgconn.PgConn, l connectors.
 		if _, err := t.ready(ctx, c, l); err != nil {
 			return err
 		}
-		left, err := readJournal(ctx, c, ofTable, t.env.Pipeline, l.Source)
+		left, err := ownLines(ctx, c, t.env.Pipeline, l.Source)
 		if err != nil {
 			return err
 		}

@@ -51,11 +51,12 @@ func (t *Table) Facts() connectors.Load {
 	l := connectors.Load{
 		Source: t.Source.String(), Table: t.Target, Key: t.Key, Create: t.Create,
 		Existing: connectors.Existing(t.Existing), Mode: t.Apply.Mode, Indexes: t.Apply.Indexes, Encoded: t.Encoded, Digest: t.Digest,
-		Objects: t.Objects, ReferredBy: t.ReferredBy,
+		Objects: t.Objects, Incoming: t.Incoming, ReferredBy: t.ReferredBy, Computed: t.Computed, Comment: t.Comment,
 		Columns: make([]connectors.TargetColumn, 0, len(t.Columns)),
 	}
 	for _, c := range t.Columns {
-		l.Columns = append(l.Columns, connectors.TargetColumn{Name: c.Name, Native: c.Native, Type: c.Type, Nullable: c.Nullable, Numbered: c.Numbered})
+		l.Columns = append(l.Columns, connectors.TargetColumn{Name: c.Name, Native: c.Native, Type: c.Type, Nullable: c.Nullable, Numbered: c.Numbered, Follows: c.Follows,
+			Default: c.Default, Sequence: c.Sequence, Comment: c.Comment})
 	}
 	return l
 }
