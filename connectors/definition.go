@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"penstock/internal/change"
 	"penstock/internal/schema"
 )
 
@@ -20,8 +21,11 @@ type Definition struct {
 	// it, is what the target takes for its column octet for octet, once schema.Fit
 	// says exact: rows of such columns can be passed on undecoded. nil: never.
 	Passes func(source, target string) bool
-	Source *SourceDef // nil: it is never a source
-	Target *TargetDef // nil: it is never a target
+	// Special reports a type that has infinity (a date, a timestamp) or NaN (a
+	// decimal) among its values, and is read and written with it. nil: none has.
+	Special func(native string) bool
+	Source  *SourceDef // nil: it is never a source
+	Target  *TargetDef // nil: it is never a target
 }
 
 // Types maps a connector's own type names to ours and back.
@@ -57,6 +61,9 @@ type SourceDef struct {
 	Grants func(config any, u Use) []Statement
 	// Explain writes the statements; nil: not built yet.
 	Explain SourceExplainer
+	// Changes writes what following the log does at the source; nil where
+	// Capabilities.CDC is not set, or it is not built yet.
+	Changes ChangeExplainer
 	// Open connects; nil: not built yet.
 	Open func(ctx context.Context, config any, env Env) (Source, error)
 	// Probe measures the way to the source, and tells of each run when it is done;
@@ -178,6 +185,21 @@ const NotBuilt = "statement: not built yet"
 // SourceExplainer writes a source's statements without connecting.
 type SourceExplainer interface {
 	Read(x Extract) []Statement
+}
+
+// ChangeExplainer writes, without connecting, what following a source's log does
+// there.
+type ChangeExplainer interface {
+	// Prepare are the statements of PrepareChanges, in order, as they run where
+	// nothing is there yet. follows: rows are loaded first.
+	Prepare(config any, s ChangeStream, follows bool) []Statement
+	// Drop are those of DropChanges.
+	Drop(config any, s ChangeStream) []Statement
+	// ParsePosition reads a place in the log as the source's own people write it,
+	// or as Position.String does.
+	ParsePosition(text string) (change.Position, error)
+	// FormatPosition writes one for people.
+	FormatPosition(p change.Position) string
 }
 
 // TargetExplainer writes a target's statements without connecting.

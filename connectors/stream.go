@@ -2,6 +2,9 @@ package connectors
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"penstock/internal/change"
@@ -22,6 +25,106 @@ type ChangeReader interface {
 	// Confirm tells the source that nobody will ask for what lies before r.
 	Confirm(ctx context.Context, r change.Resume) error
 	Close() error
+}
+
+// ChangeSource is a source whose log of changes can be followed. A Source is one
+// exactly where SourceCapabilities.CDC is set.
+//
+// A stream that follows no load calls PrepareChanges, makes its checkpoint rows
+// at the start that it returns, and then OpenChanges. One that follows a load
+// gives the same ChangeStream to Snapshot (SnapshotOptions.Follow), which prepares
+// by itself so that the log is kept from the very point at which rows are read;
+// when every table is loaded its checkpoint rows are made at StartAt of the least
+// of the tables' points, and changes at or before a table's own point are left
+// out (StreamTable.After). Every later run has checkpoint rows and only opens.
+type ChangeSource interface {
+	Source
+	// PrepareChanges makes at the source what its log is read by (a publication, a
+	// slot), or checks what is there; it is done again at will. It returns where a
+	// stream without checkpoint rows begins: at s.Start, or without one at what the
+	// source keeps already, else now.
+	PrepareChanges(ctx context.Context, s ChangeStream) (Checkpoint, error)
+	// StartAt is the checkpoint of a stream that begins at p, for rows that are to
+	// be made: Source, Position and Resume.
+	StartAt(ctx context.Context, p change.Position) (Checkpoint, error)
+	// OpenChanges reads the log from at on. The pipeline must be claimed: a session
+	// of its own that still reads, of a former owner or of one that was lost, is
+	// ended. Where the source has discarded what lies behind at, or is another
+	// one, the error is of class LostPosition.
+	OpenChanges(ctx context.Context, s ChangeStream, at Checkpoint) (ChangeReader, error)
+	// Now is a position that lies behind every change that is committed when it is
+	// called, and that a reader comes to even where nothing is changed any more.
+	Now(ctx context.Context) (change.Position, error)
+	// ChangesStatus looks at what the source keeps for the stream, of which at is
+	// the checkpoint that is furthest behind. It changes nothing.
+	ChangesStatus(ctx context.Context, s ChangeStream, at change.Position) (ChangesStatus, error)
+	// DropChanges takes away what PrepareChanges made: ChangeExplainer.Drop says
+	// what. What is gone already is no error.
+	DropChanges(ctx context.Context, s ChangeStream) error
+}
+
+// ChangeStream is what is followed of a source.
+type ChangeStream struct {
+	Pipeline string
+	Tables   []ChangeTable
+	// Start is where the first run begins; nil = now. A source that keeps its log
+	// for a reader alone can only start where that reader was made.
+	Start change.Position
+	// Keep is set for the snapshot of a load that goes on after a crash, when tables
+	// were loaded at an earlier point: what keeps the log from there stays, and
+	// this snapshot has a later point. Otherwise it is made anew, from this one.
+	Keep bool
+}
+
+// ChangeTable is a table that is followed.
+type ChangeTable struct {
+	Table *schema.Table // its columns are those of the images
+	Key   []string      // columns that identify a row; nil: only inserts and truncates can be applied
+	// Others are further columns of the table, which the plan leaves out: that
+	// they are in the log is no change of the table.
+	Others []string
+}
+
+// ChangesStatus is what a source keeps for a stream.
+type ChangesStatus struct {
+	End    change.Position // of the log, now
+	Behind int64           // bytes of log between the stream's checkpoint and End
+	Kept   int64           // bytes of log that the source does not discard because of the stream
+	Reader string          // who reads, for people; "" = nobody
+	// Trouble is why the log can't be read any more, or soon can't be, with what to
+	// do; "" = it can.
+	Trouble string
+}
+
+// TableChanged is in the chain of an error of class Schema that Read ends with
+// when a table has another form from there on. All that lies before was read
+// and is good; a reader that is opened with the new form goes on behind it.
+type TableChanged struct {
+	Table schema.Name
+	Added []schema.Column // columns that are new; a row from before has NULL there, or the default
+	Other []string        // what else is different, for people; empty: columns were added and nothing else
+}
+
+func (e *TableChanged) Error() string {
+	parts := slices.Clone(e.Other)
+	for _, c := range e.Added {
+		null := ""
+		if !c.Nullable {
+			null = " not null"
+		}
+		parts = append(parts, fmt.Sprintf("column %s %s%s is new", c.Name, c.Native, null))
+	}
+	return fmt.Sprintf("table %s is not as it was planned: %s", e.Table, strings.Join(parts, "; "))
+}
+
+// Addable reports that the new form differs by new columns alone that take NULL.
+func (e *TableChanged) Addable() bool {
+	for _, c := range e.Added {
+		if !c.Nullable || c.Problem != "" {
+			return false
+		}
+	}
+	return len(e.Other) == 0
 }
 
 // Checkpoint is a lane's row in the target: how far it is.
@@ -74,6 +177,9 @@ type StreamTable struct {
 	Columns []TargetColumn // one for each column of Source
 	Key     []int          // columns; empty: every change is appended
 	Rank    int            // lower for a table that others refer to
+	// After is the point at which the table's rows were loaded: changes at or
+	// before it are in them, and the router leaves them out. nil: none are.
+	After change.Position
 }
 
 // Section is a run of changes of one source transaction that concern several

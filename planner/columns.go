@@ -35,7 +35,7 @@ func (t *table) columns() {
 	for _, c := range cols {
 		t.column(c)
 	}
-	cols = t.computed(cols)
+	cols = t.computedByTarget(cols)
 	t.checkUnfed(cols)
 	t.reads(cols, filter)
 }
@@ -187,9 +187,11 @@ func (t *table) reads(cols []column, filter *expression) {
 		for _, n := range c.value.Columns() {
 			need[n] = true
 		}
+		t.computed = append(t.computed, c.value.Columns()...)
 	}
 	if filter != nil {
 		t.out.Filter = filter.String()
+		t.filtered = filter.Columns()
 		for _, n := range filter.Columns() {
 			need[n] = true
 		}

@@ -22,11 +22,11 @@ func (t *table) leftToTarget(sc *schema.Column, name string) bool {
 	return true
 }
 
-// computed takes the columns out that a new table computes by itself, as its
+// computedByTarget takes the columns out that a new table computes by itself, as its
 // source does: where `carry` has defaults and the connector can say it in the
 // target's words. It gives the columns that rows bring. A column of the key has
 // to come with its row.
-func (t *table) computed(cols []column) []column {
+func (t *table) computedByTarget(cols []column) []column {
 	compute := t.target.def.Target.Compute
 	if t.dst != nil || compute == nil || !slices.Contains(t.spec.Carry.V, "defaults") {
 		return cols

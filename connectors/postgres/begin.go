@@ -54,6 +54,9 @@ func (t *target) prepareTable(ctx context.Context, c *pgconn.PgConn, l connector
 			return false, err
 		}
 	}
+	if err := t.unmake(ctx, c, l); err != nil {
+		return false, err
+	}
 	skip, follows := map[string]bool{}, followed(l, s.Positions)
 	for _, o := range carriedForeign(l) {
 		skip[dropCarried(l, o).SQL] = true
@@ -68,6 +71,13 @@ func (t *target) prepareTable(ctx context.Context, c *pgconn.PgConn, l connector
 	}
 	var list []object
 	var gone map[schema.Name]bool // nil: what is dropped has not been read yet
+	write := func(what []object) error {
+		list = what
+		if failpoint.Off("journal") {
+			return nil
+		}
+		return t.journal(ctx, c, l.Source, list...)
+	}
 	for _, sql := range l.Prepare {
 		if next, ok := follows[sql]; ok {
 			if next != "" {
@@ -80,15 +90,24 @@ func (t *target) prepareTable(ctx context.Context, c *pgconn.PgConn, l connector
 		if skip[sql] {
 			continue
 		}
-		if o, ok := at[sql]; ok {
-			if gone == nil {
-				if list, gone, err = t.aboutToDrop(ctx, c, l); err != nil {
+		if deferred(l) && sql == dropAgain(l).SQL {
+			// A table that is there in its first generation is someone else's, made
+			// since the plan: what it has stays.
+			if there && s.Created && s.Generation > 1 {
+				if err := t.clear(ctx, c, l, write); err != nil {
 					return false, err
 				}
-				if !failpoint.Off("journal") {
-					if err := t.journal(ctx, c, l.Source, list...); err != nil {
-						return false, err
-					}
+			}
+			continue
+		}
+		if o, ok := at[sql]; ok {
+			if gone == nil {
+				var what []object
+				if what, gone, err = t.aboutToDrop(ctx, c, l); err != nil {
+					return false, err
+				}
+				if err := write(what); err != nil {
+					return false, err
 				}
 			}
 			if gone[schema.Name{Schema: on(l, o).String(), Name: o.Name}] {

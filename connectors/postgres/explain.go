@@ -54,6 +54,9 @@ func (explainer) Prepare(t connectors.Load) []connectors.Statement {
 	default:
 		out = append(out, connectors.Statement{SQL: "SELECT 1 FROM " + name + " LIMIT 1", Comment: "existing = error: a row stops the run", Locks: "ACCESS SHARE"})
 	}
+	if deferred(t) {
+		out = append(out, dropAgain(t))
+	}
 	return append(out, drops...)
 }
 

@@ -20,6 +20,7 @@ const (
 	insertJournal = `INSERT INTO penstock_ddl (pipeline, name, ordinal, kind, on_table, object_name, definition, object, made, updated_at)
 SELECT $1, $2, coalesce(max(ordinal), 0) + 1, $3, $4, $5, $6, $7, false, clock_timestamp() FROM penstock_ddl WHERE pipeline = $1 AND name = $2`
 	madeJournal   = "UPDATE penstock_ddl SET made = true, updated_at = clock_timestamp() WHERE pipeline = $1 AND name = $2 AND ordinal = $3"
+	unmadeJournal = "UPDATE penstock_ddl SET made = false, updated_at = clock_timestamp() WHERE pipeline = $1 AND name = $2 AND ordinal = $3"
 	deleteJournal = "DELETE FROM penstock_ddl WHERE pipeline = $1 AND name = $2 AND ordinal = $3"
 )
 
@@ -177,6 +178,9 @@ func (t *target) journalMade(ctx context.Context, c *pgconn.PgConn, l connectors
 		return err
 	}
 	table := t.full(l.Table)
+	keyed = keyed || slices.ContainsFunc(lines, func(line record) bool { // be it by another name
+		return line.Kind == schema.ObjectPrimary && line.Table == table
+	})
 	for _, o := range put(l) {
 		if keyed && o.Kind == schema.ObjectPrimary || findObject(live, table, o) != nil || findLine(lines, table, o) != nil {
 			continue

@@ -38,6 +38,7 @@ type table struct {
 	// mix keeps equal keys of two tables apart in a lane's net changes.
 	mix     uint64
 	columns []int // of the key
+	after   change.Position
 }
 
 func (r Route) table(t *schema.Table, key []int) *table {

@@ -151,6 +151,8 @@ func (r *router) route(ctx context.Context, b *change.Batch) (ended bool, err er
 		set := b.Sets[c.Set]
 		t := r.tables[set.Table]
 		switch {
+		case c.Position.Compare(t.after) <= 0:
+			// Its row was loaded with the change.
 		case c.Op == change.Truncate || len(set.Key) > 0 && b.MovesKey(i):
 			if err := send(); err != nil { // what lies before it goes first
 				return false, err
@@ -205,6 +207,7 @@ func (r *router) keyOf(set *change.Set) error {
 				Err: fmt.Errorf("the source sends changes of a table that pipeline %s does not have", r.s.o.Pipeline)}
 		}
 		t = r.s.o.Route.table(set.Table, st.Key)
+		t.after = st.After
 		r.tables[set.Table] = t
 	}
 	set.Key = t.columns
