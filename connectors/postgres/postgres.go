@@ -53,7 +53,9 @@ func Definition() *connectors.Definition {
 			Check:  checkSource,
 			// An exported snapshot ends with the session that holds it.
 			Capabilities: connectors.SourceCapabilities{CDC: true, Durable: failpoint.Off("point"),
-				Holds: "one transaction, from the first table's cut until the last chunk is read: VACUUM keeps what was deleted or updated since, in the whole database, and each table has an ACCESS SHARE lock"},
+				Holds:  "one transaction, from the first table's cut until the last chunk is read: VACUUM keeps what was deleted or updated since, in the whole database, and each table has an ACCESS SHARE lock",
+				Values: connectors.Values{FirstYear: -4712, LastYear: 294276, Infinite: true, NaN: true, NaNDecimals: true}},
+			Remark: remark,
 			Splits: splits,
 			Place:  func(config any, _ connectors.Env) string { return placeOf(config.(*SourceConfig).Connection) },
 			Live:   sourceChecks,
@@ -77,7 +79,11 @@ func Definition() *connectors.Definition {
 				// The cost of a net change falls until about 10,000 keys; a second is
 				// what a reader of the target waits at most.
 				CommitRows: 10_000, CommitBytes: 8 << 20, CommitEvery: "1s",
+				// Years from 4713 BC on: only a file can have earlier ones, and they
+				// are refused as they are written.
+				Values: connectors.Values{NaN: true},
 			},
+			Takes:     takes,
 			SplitName: splitName,
 			Objects:   objectsOf,
 			Carry:     carry,
