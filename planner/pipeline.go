@@ -33,7 +33,7 @@ func (c *compiler) pipeline(spec *lang.Pipeline) *plan.Pipeline {
 		tables = append(tables, t)
 	}
 	p.carry(tables, target)
-	for _, t := range c.onlyTables(spec, tables) {
+	for _, t := range tables {
 		p.out.Tables = append(p.out.Tables, t.out)
 	}
 	if c.diags.HasErrors() {
