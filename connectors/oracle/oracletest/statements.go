@@ -8,6 +8,11 @@ const (
 	sqlNow     = "SELECT dbms_flashback.get_system_change_number FROM dual"
 	sqlDual    = "SELECT 1 FROM dual"
 	sqlSent    = "SELECT s.value FROM v$mystat s JOIN v$statname n ON n.statistic# = s.statistic# WHERE n.name = 'bytes sent via SQL*Net to client'"
+	sqlVersion = "SELECT version FROM product_component_version WHERE product LIKE 'Oracle%'"
+	sqlBlocks  = "SELECT 1 FROM dba_extents WHERE 1 = 0"
+	sqlSees    = "SELECT 1 FROM v$resource_limit WHERE 1 = 0"
+	sqlLimits  = "SELECT UPPER(resource_name), current_utilization, TRIM(limit_value) FROM v$resource_limit WHERE resource_name IN ('processes', 'sessions') ORDER BY 1"
+	sqlMine    = "SELECT TRIM(limit) FROM user_resource_limits WHERE resource_name = 'SESSIONS_PER_USER'"
 	sqlRandom  = "SELECT dbms_random.string('p', 3240) FROM dual"
 
 	sqlExtents = `SELECT o.data_object_id, e.relative_fno, e.block_id, e.blocks
@@ -56,5 +61,5 @@ ORDER BY i.table_owner, i.table_name, i.index_name, k.column_position`
 
 // Dictionary are the statements that read no table of the user's.
 func Dictionary() []string {
-	return []string{sqlPoint, sqlNow, sqlDual, sqlSent, sqlRandom, sqlExtents, sqlTables, sqlViews, sqlColumns, sqlKeys, sqlIndexes}
+	return []string{sqlPoint, sqlNow, sqlDual, sqlVersion, sqlBlocks, sqlSees, sqlLimits, sqlMine, sqlSent, sqlRandom, sqlExtents, sqlTables, sqlViews, sqlColumns, sqlKeys, sqlIndexes}
 }
