@@ -21,6 +21,7 @@ import (
 var sourceChecks = []connectors.Check[connectors.Source]{
 	onSource("version", "12.2 or later", false, version),
 	onSource("privileges", "what plan --grants lists", false, privileges),
+	onSource("undo", "that it is kept as long as an earlier run took, where the user may see the setting", true, undo),
 	onSource("connections", "room for those of the plan", true, room),
 }
 
@@ -160,6 +161,33 @@ func room(ctx context.Context, c *conn, s *source, u connectors.Use) (out []conn
 			out = append(out, connectors.Finding{Warning: true,
 				What: fmt.Sprintf("The plan takes %d connections, and the instance has room for %d now (%s = %d). Lower `workers`, or raise it, which takes effect when the instance is started again.", u.Connections, max(0, free), name, limit),
 				Mend: []string{fmt.Sprintf("ALTER SYSTEM SET %s = %d SCOPE = SPFILE", name, limit+int64(u.Connections)-free)}})
+		}
+		return nil
+	})
+	return out, err
+}
+
+const (
+	sqlSeesSettings = "SELECT 1 FROM v$parameter WHERE 1 = 0"
+	sqlUndo         = "SELECT value FROM v$parameter WHERE name = 'undo_retention'"
+)
+
+// undo holds the retention against the time that the load took before. Without
+// an earlier run there is nothing to hold it against.
+func undo(ctx context.Context, c *conn, _ *source, u connectors.Use) (out []connectors.Finding, err error) {
+	if u.Took == 0 {
+		return nil, nil
+	}
+	seen, err := c.may(ctx, sqlSeesSettings)
+	if err != nil || !seen {
+		return nil, err
+	}
+	err = c.all(ctx, sqlUndo, 1, func(row []driver.Value) error {
+		kept, err := strconv.ParseInt(text(row[0]), 10, 64)
+		if need := int64(u.Took.Seconds()) + 1; err == nil && kept < need {
+			out = append(out, connectors.Finding{Warning: true,
+				What: fmt.Sprintf("Undo is kept for %d s (undo_retention), and an earlier run took %d s: one that reads longer than undo is kept may end with ORA-01555.", kept, need),
+				Mend: []string{fmt.Sprintf("ALTER SYSTEM SET UNDO_RETENTION = %d", need)}})
 		}
 		return nil
 	})

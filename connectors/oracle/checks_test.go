@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"penstock/connectors"
 	"penstock/connectors/oracle"
@@ -121,5 +122,20 @@ func TestConnectionsAreHeldAgainstTheLimits(t *testing.T) {
 		if got := findings(t, s, "connections", connectors.Use{Connections: 10}); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%+v, hidden %v: got %q, want %q", c.limits, c.hidden, got, c.want)
 		}
+	}
+}
+
+// The retention is held against what an earlier run took, and against nothing
+// else.
+func TestUndoIsHeldAgainstAnEarlierRun(t *testing.T) {
+	s := double(t, oracletest.NewDatabase())
+	for took, want := range map[time.Duration]string{0: "", 10 * time.Minute: "", time.Hour: "ALTER SYSTEM SET UNDO_RETENTION = 3601"} {
+		if got := findings(t, s, "undo", connectors.Use{Took: took}); (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("a run of %s: got %q, want %q", took, got, want)
+		}
+	}
+	s.Denied["V$PARAMETER"] = true
+	if got := findings(t, s, "undo", connectors.Use{Took: time.Hour}); got != "" {
+		t.Errorf("hidden: got %q, want nothing", got)
 	}
 }

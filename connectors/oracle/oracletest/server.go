@@ -46,6 +46,7 @@ type Server struct {
 type Limits struct {
 	Used, Processes int // of the instance
 	SessionsPerUser int // of the user's profile; 0: no limit
+	Undo            int // seconds, undo_retention
 }
 
 // NewServer starts a server of db. Close must be called, or Test's cleanup.
@@ -66,7 +67,7 @@ func serve(db *Database, secure *tls.Config) (*Server, error) {
 		l = tls.NewListener(l, secure)
 	}
 	s := &Server{Host: at.IP.String(), Port: at.Port, Service: "DOUBLE", User: "PENSTOCK", Password: "wire/double@1", DB: db,
-		Denied: map[string]bool{}, Withheld: map[string]bool{}, Version: "19.0.0.0.0", Limits: Limits{Used: 40, Processes: 300}, listener: l, open: map[*session]bool{}}
+		Denied: map[string]bool{}, Withheld: map[string]bool{}, Version: "19.0.0.0.0", Limits: Limits{Used: 40, Processes: 300, Undo: 900}, listener: l, open: map[*session]bool{}}
 	go s.listen()
 	return s, nil
 }

@@ -41,7 +41,9 @@ func (c *session) run(sql string, binds [][]byte) (*result, *Error) {
 		return rows("1#", []any{1}), nil
 	case sqlVersion:
 		return rows("VERSION", []any{c.server.Version}), nil
-	case sqlBlocks, sqlSees:
+	case sqlUndo:
+		return rows("VALUE", []any{strconv.Itoa(c.server.Limits.Undo)}), nil
+	case sqlBlocks, sqlSees, sqlSettings:
 		return rows("1#"), nil
 	case sqlLimits:
 		l := c.server.Limits
