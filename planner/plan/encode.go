@@ -119,10 +119,12 @@ func (e *encoder) fields(v reflect.Value, in string, depth int, n *int) error {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
-		case f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct:
-			if err := e.fields(v.Field(i), in, depth, n); err != nil {
+		case f.Anonymous && name == "" && reflect.Indirect(v.Field(i)).Kind() == reflect.Struct:
+			if err := e.fields(reflect.Indirect(v.Field(i)), in, depth, n); err != nil {
 				return err
 			}
+			continue
+		case f.Anonymous && name == "" && f.Type.Kind() == reflect.Pointer: // to nothing
 			continue
 		case !f.IsExported() || name == "-":
 			continue

@@ -37,7 +37,16 @@ func TestEncodeIsWhatEncodingJSONWrites(t *testing.T) {
 		Empty  struct{} `json:"empty"`
 		Deep   [][]inner
 	}
+	type Shown struct {
+		C int `json:"c"`
+	}
+	type pointing struct {
+		head
+		*Shown
+		D int `json:"d"`
+	}
 	values := []any{
+		pointing{head{1, ""}, &Shown{2}, 3}, pointing{head{1, ""}, nil, 3},
 		nil, 1, "a<b", []int{}, all{}, &all{}, struct{}{},
 		all{head{1, "x"}, []inner{}, nil, []inner{{1, nil}, {2, []string{"<&>", "\u2028", "\xff"}}}, &inner{}, nil, inner{3, nil}, json.RawMessage(`{"k":[1,2]}`),
 			[]byte("abc"), map[string]int{"b": 1, "a": 2}, time.Unix(1, 0).UTC(), "h", true, struct{}{}, [][]inner{{}, {{1, nil}}, nil}},
