@@ -21,7 +21,7 @@ QUICKSTART := examples/quickstart
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build demo test race faults check check-format check-vet check-staticcheck check-tidy check-generate check-goldens bench bench-rows bench-validate bench-verify bench-copydb bench-load update clean help
+.PHONY: build demo test race faults fuzz check check-format check-vet check-staticcheck check-tidy check-generate check-goldens bench bench-rows bench-validate bench-verify bench-copydb bench-load update clean help
 
 build: ## Build bin/penstock, one static binary
 	@$(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/penstock ./cmd/penstock
@@ -100,6 +100,13 @@ conformance-oracle: ## The conformance suite on a real Oracle: ORACLE_HOST, ORAC
 faults: ## 200 loads into PostgreSQL over a faulty line, with printed seeds (the tests have 60)
 	@.ci/postgres
 	$(GO) test -count 1 -v -run TestLoadOverAFaultyLine ./connectors/postgres -faults 200
+
+# A count or a time for each target. What one finds, it leaves in testdata/fuzz.
+FUZZ ?= 2000000x
+fuzz: ## Fuzz both loaders of specs and row expressions, FUZZ=2000000x executions each; half an hour or more
+	.ci/fuzz $(FUZZ) lang FuzzHCL github.com/hashicorp/hcl
+	.ci/fuzz $(FUZZ) lang FuzzYAML github.com/hashicorp/hcl go.yaml.in/yaml
+	.ci/fuzz $(FUZZ) internal/rowexpr FuzzCompile github.com/expr-lang/expr
 
 bench: ## Run the Go benchmarks; BENCH=regexp chooses
 	@uptime

@@ -93,11 +93,18 @@ type Extract struct {
 	// (batch.Builder.AddEncoded): all columns go as they are into a target of the
 	// same connector, and nothing looks at them.
 	Encoded bool
+	// Special says of which columns infinity and NaN may be given (batch.Infinity,
+	// batch.NaN): what takes them has such values. Of others they are bad rows.
+	// nil: of none.
+	Special []bool
 	// Bad is told of each row that the source holds and a batch can't: the
 	// reader leaves it out and goes on, or ends with the error that Bad returns.
 	// nil: such a row is an error of class Data.
 	Bad func(BadRow) error
 }
+
+// TakesSpecial reports whether infinity and NaN may be given of column i.
+func (x *Extract) TakesSpecial(i int) bool { return x.Special != nil && x.Special[i] }
 
 // BadRow is a row that could not be read, for people.
 type BadRow struct {

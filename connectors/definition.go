@@ -21,8 +21,11 @@ type Definition struct {
 	// it, is what the target takes for its column octet for octet, once schema.Fit
 	// says exact: rows of such columns can be passed on undecoded. nil: never.
 	Passes func(source, target string) bool
-	Source *SourceDef // nil: it is never a source
-	Target *TargetDef // nil: it is never a target
+	// Special reports a type that has infinity (a date, a timestamp) or NaN (a
+	// decimal) among its values, and is read and written with it. nil: none has.
+	Special func(native string) bool
+	Source  *SourceDef // nil: it is never a source
+	Target  *TargetDef // nil: it is never a target
 }
 
 // Types maps a connector's own type names to ours and back.

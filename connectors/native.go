@@ -154,3 +154,16 @@ func cutPart(s string) (part, after string, err error) {
 	}
 	return "", "", fmt.Errorf("a double quote is not closed")
 }
+
+// WordsOf is Definition.Special of a connector that keeps such values as text,
+// which has room for the words infinity and NaN.
+func WordsOf(t Types) func(native string) bool {
+	return func(native string) bool {
+		typ, err := t.Parse(native)
+		switch typ.Kind {
+		case schema.Date, schema.Timestamp, schema.TimestampTZ, schema.Decimal:
+			return err == nil
+		}
+		return false
+	}
+}

@@ -27,8 +27,21 @@ type decoded struct {
 // planner does: of a spec that could be read in part, none.
 func decodeAll(spec *lang.Spec, l diag.List) (decoded, diag.List) {
 	d := decoded{Spec: meaning(reflect.ValueOf(spec)), Configs: map[string]any{}, Options: map[string]any{}}
+	l = append(l, decodeParts(spec, func(name string, config any) {
+		if strings.Count(name, ".") == 1 {
+			d.Configs[name] = config
+		} else {
+			d.Options[name] = config
+		}
+	})...)
+	return d, l.Sorted()
+}
+
+// decodeParts decodes the settings of every endpoint, "role.name", and the
+// connectors' blocks of every table, "pipeline.table.kind".
+func decodeParts(spec *lang.Spec, found func(name string, config any)) (l diag.List) {
 	if spec.Partial {
-		return d, l.Sorted()
+		return nil
 	}
 	for _, e := range spec.Endpoints {
 		if configs[e.Kind.V] == nil {
@@ -37,7 +50,7 @@ func decodeAll(spec *lang.Spec, l diag.List) (decoded, diag.List) {
 		c := configs[e.Kind.V]()
 		_, dl := e.Decode(c)
 		l = append(l, dl...)
-		d.Configs[string(e.Role)+"."+e.Name.V] = c
+		found(string(e.Role)+"."+e.Name.V, c)
 	}
 	for _, p := range spec.Pipelines {
 		for _, t := range p.Tables {
@@ -45,11 +58,11 @@ func decodeAll(spec *lang.Spec, l diag.List) (decoded, diag.List) {
 				c := tableOptions[k]()
 				_, dl := o.Decode(c)
 				l = append(l, dl...)
-				d.Options[p.Name.V+"."+t.Label.V+"."+k] = c
+				found(p.Name.V+"."+t.Label.V+"."+k, c)
 			}
 		}
 	}
-	return d, l.Sorted()
+	return l
 }
 
 // meaning copies a model into plain maps and lists, leaving out ranges, file

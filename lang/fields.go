@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Connectors know nothing of this package: the tags of their config structs
@@ -106,8 +107,25 @@ func (f field) blockType() (t reflect.Type, many bool) {
 	return f.typ, false
 }
 
-// shapeOf is the shape that a config struct describes.
-func shapeOf(noun string, config any) *shape { return structShape(noun, structOf(config)) }
+// shapeOf is the shape that a config struct describes. It is made once for each:
+// an editor's server reads a spec at every key, and reflection was a quarter of
+// that. Nobody changes a shape that it gave.
+func shapeOf(noun string, config any) *shape {
+	key := shapeKey{noun, structOf(config)}
+	if s, ok := shapes.Load(key); ok {
+		return s.(*shape)
+	}
+	s, _ := shapes.LoadOrStore(key, structShape(key.noun, key.config))
+	return s.(*shape)
+}
+
+// shapes are those of shapeOf, by shapeKey.
+var shapes sync.Map
+
+type shapeKey struct {
+	noun   string
+	config reflect.Type
+}
 
 func structShape(noun string, t reflect.Type) *shape {
 	return structBlock("", t).shape(noun, func(noun, block string) string { return noun + "'s " + block })

@@ -183,9 +183,11 @@ func (t *table) reads(cols []column, filter *expression) {
 		for _, n := range c.value.Columns() {
 			need[n] = true
 		}
+		t.computed = append(t.computed, c.value.Columns()...)
 	}
 	if filter != nil {
 		t.out.Filter = filter.String()
+		t.filtered = filter.Columns()
 		for _, n := range filter.Columns() {
 			need[n] = true
 		}

@@ -42,6 +42,8 @@ type table struct {
 	out  plan.Table
 
 	nullKeys []string // target columns that are checked for NULL alone, as part of the key
+	computed []string // source columns that values of others are computed from
+	filtered []string // source columns that the filter looks at
 }
 
 // errorf reports a fault of this table about what (a column, a setting), once
@@ -95,6 +97,7 @@ func (t *table) compile(target *catalog) {
 	t.split()
 	t.apply()
 	t.commit()
+	t.special()
 	t.travel()
 	t.connectorOptions()
 	t.carry()

@@ -44,7 +44,7 @@ type table struct {
 func newTable(p *plan.Pipeline, t *plan.Table) *table {
 	name := t.Source.String()
 	r := &table{plan: t, name: name, load: p.Load(t), values: p.BadRows.Values, byRange: map[int]int64{}}
-	r.extract = connectors.Extract{Columns: t.ReadNames(), Split: t.SourceSplit(), Encoded: t.Encoded}
+	r.extract = connectors.Extract{Columns: t.ReadNames(), Split: t.SourceSplit(), Encoded: t.Encoded, Special: t.ReadSpecial()}
 	if s := p.Stage(plan.StageExtract, name); len(s.Statements) > 0 {
 		r.extract.Statement = s.Statements[0].SQL
 	}

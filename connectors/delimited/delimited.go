@@ -57,6 +57,7 @@ func Definition() *connectors.Definition {
 		Kind:    "delimited",
 		Summary: "files of delimited text (CSV), compressed or not",
 		Types:   types{},
+		Special: connectors.WordsOf(types{}),
 		Source: &connectors.SourceDef{
 			Config: func() any { return &SourceConfig{} },
 			Check:  checkSource,

@@ -39,6 +39,7 @@ type column struct {
 	name     string
 	nullable bool
 	misfit   string // what to say of a value that is none of the column's type, without the value
+	special  bool   // infinity and NaN may be given
 }
 
 // OpenChunk reads the records of a chunk; an open end is that of the files.
@@ -60,13 +61,13 @@ func (n *snapshot) OpenChunk(_ context.Context, x connectors.Extract, c ranges.C
 			return nil, at("read", x.Table.Name.Name, err)
 		}
 	}
-	for _, name := range x.Columns {
+	for k, name := range x.Columns {
 		i := slices.IndexFunc(x.Table.Columns, func(c schema.Column) bool { return c.Name == name })
 		if i < 0 {
 			return nil, at("read", x.Table.Name.Name, schemaError("Plan the spec again.", "there is no column %q", name))
 		}
 		c := &x.Table.Columns[i]
-		r.columns = append(r.columns, column{i, name, c.Nullable, "the value is none of " + c.Native})
+		r.columns = append(r.columns, column{i, name, c.Nullable, "the value is none of " + c.Native, x.TakesSpecial(k)})
 	}
 	return r, nil
 }
@@ -245,7 +246,7 @@ func (r *reader) values(b *batch.Builder, data []byte) (column int, reason, deta
 				text, r.scratch = r.l.plain(r.scratch, text, v.escaped)
 			}
 			err := batch.ParseText(columns[k], text)
-			if err == nil {
+			if err == nil || c.special && batch.AppendSpecial(columns[k], text) {
 				continue
 			}
 			reason, detail = c.misfit, err.Error()

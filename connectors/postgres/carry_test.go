@@ -109,7 +109,8 @@ func fillTypes(t testing.TB, d *postgrestest.Database) {
 		}
 	}
 	sql.WriteString(`INSERT INTO t` + number2(typeNumber("date")) + ` (v) VALUES ('infinity'), ('-infinity');
-INSERT INTO t` + number2(typeNumber("timestamp")) + ` (v) VALUES ('infinity'), ('-infinity'), ('294276-12-31 23:59:59.999999');`)
+INSERT INTO t` + number2(typeNumber("timestamp")) + ` (v) VALUES ('infinity'), ('-infinity'), ('294276-12-31 23:59:59.999999');
+INSERT INTO t` + number2(typeNumber("numeric(38,37)")) + ` (v) VALUES ('NaN');`)
 	d.Exec(t, sql.String())
 }
 
@@ -161,7 +162,7 @@ func TestEveryTypeArrivesDecoded(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			from, to := postgrestest.Shared(t).Database(t), postgrestest.Shared(t).Database(t)
 			fillTypes(t, from)
-			from.Exec(t, fmt.Sprintf("DELETE FROM t%d WHERE v > '294246-01-01' OR v = '-infinity'; DELETE FROM t%d WHERE v IN ('infinity', '-infinity')", typeNumber("timestamp"), typeNumber("date")))
+			from.Exec(t, fmt.Sprintf("DELETE FROM t%d WHERE v > '294246-12-31 23:59:59' AND v <> 'infinity'", typeNumber("timestamp")))
 			c := &copying{t: t, from: from, to: "postgres " + blockOf(to), more: "workers = 2", tables: `table "t*" {
   filter = "n > 0"
   apply { mode = "` + mode + `" }

@@ -42,17 +42,19 @@ type decoding struct {
 	store    schema.Storage
 	scale    int
 	digits   int // of a decimal's type; 0 = any
+	special  bool
 }
 
 // newDecoder is for columns of these native types, in the order of the rows.
-func newDecoder(columns []schema.Column) *decoder {
+// special says which may hold infinity and NaN; nil: none.
+func newDecoder(columns []schema.Column, special []bool) *decoder {
 	d := &decoder{}
-	for _, c := range columns {
+	for i, c := range columns {
 		w := wireOf(c.Native)
 		if w.form == formNone { // read as text
 			w.form = formBytes
 		}
-		d.columns = append(d.columns, decoding{form: w.form, store: c.Type.Storage(), scale: c.Type.Scale, digits: c.Type.Precision})
+		d.columns = append(d.columns, decoding{form: w.form, store: c.Type.Storage(), scale: c.Type.Scale, digits: c.Type.Precision, special: special != nil && special[i]})
 		d.names = append(d.names, c.Name)
 	}
 	return d
@@ -267,8 +269,12 @@ func (f *decoding) text(v []byte) {
 func (f *decoding) timestamp(v int64) (reason, detail string, err error) {
 	switch {
 	case v == math.MaxInt64 || v == math.MinInt64:
-		return infinite, "", nil
-	case v > math.MaxInt64-epochMicros:
+		if !f.special {
+			return infinite, "", nil
+		}
+		f.ints = append(f.ints, v) // batch.Infinity and batch.MinusInfinity are these
+		return "", "", nil
+	case v >= math.MaxInt64-epochMicros:
 		return "a time after the year 294246, which no batch holds", "", nil
 	}
 	f.ints = append(f.ints, v+epochMicros)
@@ -277,10 +283,18 @@ func (f *decoding) timestamp(v int64) (reason, detail string, err error) {
 
 func (f *decoding) date(v int32) (reason, detail string, err error) {
 	if v == math.MaxInt32 || v == math.MinInt32 {
-		return infinite, "", nil
+		if !f.special {
+			return infinite, "", nil
+		}
+		day := int64(batch.Infinity)
+		if v < 0 {
+			day = batch.MinusInfinity
+		}
+		f.ints = append(f.ints, day)
+		return "", "", nil
 	}
 	f.ints = append(f.ints, int64(v)+epochDays)
 	return "", "", nil
 }
 
-const infinite = "infinity, which only a PostgreSQL target that takes the rows undecoded holds"
+const infinite = "infinity, which the target has no place for"

@@ -25,7 +25,7 @@ const (
 	minDate   = -2_440_588
 	maxDate   = 2_145_042_905
 	minMicros = minDate * 86_400_000_000
-	maxMicros = math.MaxInt64 // the year 294247: PostgreSQL goes a little further
+	maxMicros = math.MaxInt64 - 1 // the year 294247: PostgreSQL goes a little further
 )
 
 // encoder writes columns of batches in the server's binary format. It belongs
@@ -133,7 +133,10 @@ func (f *field) check(rows int, sel batch.Selection) error {
 
 func (f *field) within(rows int, sel batch.Selection, lo, hi int64) error {
 	c := f.col
-	if row := find(rows, sel, func(i int) bool { return (c.Ints[i] < lo || c.Ints[i] > hi) && !c.IsNull(i) }); row >= 0 {
+	outside := func(i int) bool {
+		return (c.Ints[i] < lo || c.Ints[i] > hi) && !c.IsNull(i) && !batch.IsSpecial(c, i)
+	}
+	if row := find(rows, sel, outside); row >= 0 {
 		return f.bad(row, "a value out of the range of "+f.Native, string(batch.AppendText(nil, c, row)))
 	}
 	return nil
@@ -220,7 +223,7 @@ func (e *encoder) appendRows(dst []byte, b *batch.Batch, sel batch.Selection) ([
 				case formTimestamp:
 					b := buf[p : p+12]
 					binary.BigEndian.PutUint32(b, 8)
-					binary.BigEndian.PutUint64(b[4:], uint64(f.ints[row]-epochMicros))
+					binary.BigEndian.PutUint64(b[4:], uint64(serverMicros(f.ints[row])))
 					p += 12
 					continue
 				case formBytes:
@@ -261,7 +264,7 @@ func (f *field) put(b []byte, row int) (int, error) {
 		return 8, nil
 	case formTimestamp:
 		binary.BigEndian.PutUint32(b, 8)
-		binary.BigEndian.PutUint64(b[4:], uint64(c.Ints[row]-epochMicros))
+		binary.BigEndian.PutUint64(b[4:], uint64(serverMicros(c.Ints[row])))
 		return 12, nil
 	case formBytes:
 		lo, hi := c.Offsets[row], c.Offsets[row+1]
@@ -273,6 +276,9 @@ func (f *field) put(b []byte, row int) (int, error) {
 		return 12, nil
 	case formNumeric:
 		if c.Storage() == schema.StoreDecimal {
+			if c.Decimals[row] == batch.NaN {
+				return putNaN(b), nil
+			}
 			return putNumeric(b, c.Decimals[row], c.Type.Scale), nil
 		}
 		out, ok := appendNumericText(b[:0], c.Bytes(row))
@@ -282,6 +288,25 @@ func (f *field) put(b []byte, row int) (int, error) {
 		return len(out), nil
 	}
 	return f.putRare(b, row), nil
+}
+
+// serverMicros counts a time from the server's own beginning; its infinities are
+// the greatest and the least number, as those of a batch are.
+func serverMicros(v int64) int64 {
+	if v == batch.Infinity || v == batch.MinusInfinity {
+		return v
+	}
+	return v - epochMicros
+}
+
+func serverDays(v int64) int32 {
+	switch v {
+	case batch.Infinity:
+		return math.MaxInt32
+	case batch.MinusInfinity:
+		return math.MinInt32
+	}
+	return int32(v - epochDays)
 }
 
 func (f *field) putRare(b []byte, row int) int {
@@ -304,7 +329,7 @@ func (f *field) putRare(b []byte, row int) int {
 		return 8
 	case formDate:
 		binary.BigEndian.PutUint32(b, 4)
-		binary.BigEndian.PutUint32(b[4:], uint32(c.Ints[row]-epochDays))
+		binary.BigEndian.PutUint32(b[4:], uint32(serverDays(c.Ints[row])))
 		return 8
 	case formTime:
 		binary.BigEndian.PutUint32(b, 8)

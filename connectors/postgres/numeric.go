@@ -76,6 +76,14 @@ func putNumeric(b []byte, v decimal128.Num, scale int) int {
 	return p
 }
 
+// putNaN is putNumeric for what is no number.
+func putNaN(b []byte) int {
+	binary.BigEndian.PutUint32(b, numericHeader)
+	clear(b[4 : 4+numericHeader])
+	binary.BigEndian.PutUint16(b[8:], numericNaN)
+	return 4 + numericHeader
+}
+
 func div128(hi, lo, by uint64) (qhi, qlo, rem uint64) {
 	qhi = hi / by
 	qlo, rem = bits.Div64(hi%by, lo, by)

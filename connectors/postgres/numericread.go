@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"penstock/internal/batch"
 	"penstock/internal/schema"
 
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
@@ -46,6 +47,10 @@ func (f *decoding) numeric(v []byte) (reason, detail string, err error) {
 		return "", "", nil
 	}
 	if special != "" {
+		if f.special && sign == numericNaN {
+			f.decimals = append(f.decimals, batch.NaN)
+			return "", "", nil
+		}
 		return special + ", which a decimal of declared digits has no place for", "", nil
 	}
 	hi, lo, ok := integerOf(groups, weight, f.scale)

@@ -47,6 +47,7 @@ func Definition() *connectors.Definition {
 		Types:   types{},
 		Twin:    twin,
 		Passes:  passes,
+		Special: special,
 		Source: &connectors.SourceDef{
 			Config: func() any { return &SourceConfig{} },
 			Check:  checkSource,
@@ -60,6 +61,7 @@ func Definition() *connectors.Definition {
 				return grants(sourceNeeds(config.(*SourceConfig), u))
 			},
 			Explain: sourceExplainer{},
+			Changes: changeExplainer{},
 			Open:    openSource,
 		},
 		Target: &connectors.TargetDef{

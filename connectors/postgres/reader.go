@@ -31,7 +31,7 @@ func newReader(x connectors.Extract, k ranges.Chunk, statements []string, l *lea
 		for i, n := range x.Columns {
 			columns[i] = *x.Table.Column(n)
 		}
-		r.decode = newDecoder(columns)
+		r.decode = newDecoder(columns, x.Special)
 	}
 	return r
 }

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"strings"
 
 	"penstock/connectors"
 	"penstock/internal/schema"
@@ -30,7 +31,7 @@ func literalOf(c connectors.TargetColumn, text string) string {
 	if c.Type.IsInteger() || c.Type.Kind == schema.Bool {
 		return text
 	}
-	if k := c.Type.Kind; k == schema.Date || k == schema.Timestamp || k == schema.TimestampTZ {
+	if k := c.Type.Kind; (k == schema.Date || k == schema.Timestamp || k == schema.TimestampTZ) && !strings.HasSuffix(text, "infinity") {
 		text = string(beforeChrist([]byte(text), 0))
 	}
 	return literal(text)

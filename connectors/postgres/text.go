@@ -35,6 +35,9 @@ func appendField(dst []byte, c *batch.Column, row int) []byte {
 	case schema.Bytes:
 		dst = append(dst, '\\') // the canonical text begins with one, which is doubled
 	case schema.Date, schema.Timestamp, schema.TimestampTZ:
+		if batch.IsSpecial(c, row) {
+			return batch.AppendText(dst, c, row)
+		}
 		at := len(dst)
 		return beforeChrist(batch.AppendText(dst, c, row), at)
 	}

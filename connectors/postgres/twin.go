@@ -43,6 +43,16 @@ func twin(native string) string {
 	return native
 }
 
+// special reports the types that have infinity or NaN: dates, timestamps and
+// numerics, whatever their digits.
+func special(native string) bool {
+	switch wireOf(native).form {
+	case formDate, formTimestamp, formNumeric:
+		return true
+	}
+	return false
+}
+
 // passes reports types of one binary form. Digits and lengths are schema.Fit's
 // to compare, where it knows them.
 func passes(source, target string) bool {

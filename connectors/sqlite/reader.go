@@ -198,6 +198,9 @@ func (r *reader) value(i int, c *batch.Column) string {
 		return "a text, " + quoteShort(v)
 	}
 	if err := batch.ParseText(c, v); err != nil {
+		if r.x.TakesSpecial(i) && batch.AppendSpecial(c, v) {
+			return ""
+		}
 		return "a text: " + err.Error()
 	}
 	return ""

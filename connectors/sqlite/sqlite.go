@@ -41,6 +41,7 @@ func Definition() *connectors.Definition {
 		Kind:    Kind,
 		Summary: "SQLite files, embedded",
 		Types:   types{},
+		Special: connectors.WordsOf(types{}),
 		Source: &connectors.SourceDef{
 			Config:       func() any { return &SourceConfig{} },
 			Capabilities: connectors.SourceCapabilities{Holds: "one read transaction, until the last chunk is read: a writer in WAL mode can't shorten its log below it, one in another mode waits"},

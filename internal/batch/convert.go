@@ -21,6 +21,7 @@ type BadValue struct {
 type Converter struct {
 	src, dst schema.Type
 	how      way
+	special  bool
 	scratch  []byte
 }
 
@@ -54,6 +55,10 @@ func NewConverter(src, dst schema.Type) (*Converter, error) {
 	}
 	return &Converter{src: src, dst: dst, how: wayOf(src, dst)}, nil
 }
+
+// TakeSpecial makes texts that name infinity or NaN values of the target type:
+// the target has them.
+func (c *Converter) TakeSpecial() { c.special = true }
 
 func wayOf(src, dst schema.Type) way {
 	class, _ := schema.Fit(src, dst)
@@ -208,7 +213,11 @@ func (c *Converter) one(src *Column, i int, dst *Column) (why string) {
 		dst.AppendBytes(src.Bytes(i))
 		return ""
 	}
-	return parseText(dst, c.text(src, i))
+	text := c.text(src, i)
+	if c.special && AppendSpecial(dst, text) {
+		return ""
+	}
+	return parseText(dst, text)
 }
 
 // text is the canonical text of a value; it lives until the next call.

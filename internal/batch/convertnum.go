@@ -76,6 +76,10 @@ func (c *Converter) floatToInt(v float64, dst *Column) (why string) {
 func (c *Converter) fromDecimal(src *Column, i int, dst *Column) (why string) {
 	v := src.Decimals[i]
 	scale := 0
+	if v == NaN && c.how == wayRescale {
+		dst.AppendDecimal(NaN)
+		return ""
+	}
 	if c.how == wayRescale {
 		scale = c.dst.Scale
 	}

@@ -19,7 +19,10 @@ func (c *Converter) whole(src, dst *Column) bool {
 		c.wholeTime(src, dst)
 	case wayDateToTime:
 		for _, days := range src.Ints {
-			dst.Ints = append(dst.Ints, days*microsPerDay)
+			if !infinite(days) {
+				days *= microsPerDay
+			}
+			dst.Ints = append(dst.Ints, days)
 		}
 		if dst.hasNanos() {
 			dst.Nanos = append(dst.Nanos, make([]int16, len(src.Ints))...)
@@ -65,7 +68,7 @@ func (c *Converter) wholeTime(src, dst *Column) {
 	}
 	for i, micros := range src.Ints {
 		nanos := int64(src.nanos(i))
-		if step > 1 {
+		if step > 1 && !infinite(micros) {
 			micros, nanos = roundTime(micros, nanos, step)
 		}
 		dst.Ints = append(dst.Ints, micros)
@@ -109,7 +112,7 @@ func (c *Converter) check(src *Column, sel Selection, bad []BadValue) []BadValue
 	case schema.StoreDecimal:
 		limit := decimal128.GetScaleMultiplier(c.dst.Precision)
 		for i, v := range src.Decimals {
-			if !below(v, limit) && live(i) {
+			if !below(v, limit) && v != NaN && live(i) {
 				report(i, c.beyond(src, i))
 			}
 		}
@@ -121,7 +124,7 @@ func (c *Converter) check(src *Column, sel Selection, bad []BadValue) []BadValue
 		for i := range src.rows {
 			switch n := int(src.Offsets[i+1] - src.Offsets[i]); {
 			case c.dst.Kind == schema.Decimal:
-				if live(i) {
+				if live(i) && !(c.special && equalFold(src.Bytes(i), "nan")) {
 					report(i, c.beyond(src, i))
 				}
 			case n > c.dst.Length && live(i):

@@ -22,6 +22,7 @@ import (
 //	timestamp     2006-01-02 15:04:05.5
 //	timestamptz   2006-01-02 15:04:05.5+00:00, always in UTC
 //	uuid          lower case with hyphens
+//	special       infinity, -infinity of dates and timestamps; NaN of a decimal
 //
 // Nothing is allocated beyond dst.
 func AppendText(dst []byte, c *Column, i int) []byte {
@@ -39,17 +40,29 @@ func AppendText(dst []byte, c *Column, i int) []byte {
 		return appendFloat(dst, c.Floats[i], 64)
 	case schema.Decimal:
 		if c.store == schema.StoreDecimal {
+			if c.Decimals[i] == NaN {
+				return append(dst, "NaN"...)
+			}
 			return appendDecimal(dst, c.Decimals[i], c.Type.Scale)
 		}
 	case schema.Bytes:
 		return hex.AppendEncode(append(dst, `\x`...), c.Bytes(i))
 	case schema.Date:
+		if infinite(c.Ints[i]) {
+			return appendInfinite(dst, c.Ints[i])
+		}
 		return appendDate(dst, c.Ints[i])
 	case schema.Time:
 		return appendClock(dst, c.Ints[i], c.nanos(i))
 	case schema.Timestamp:
+		if infinite(c.Ints[i]) {
+			return appendInfinite(dst, c.Ints[i])
+		}
 		return appendTimestamp(dst, c.Ints[i], c.nanos(i))
 	case schema.TimestampTZ:
+		if infinite(c.Ints[i]) {
+			return appendInfinite(dst, c.Ints[i])
+		}
 		return append(appendTimestamp(dst, c.Ints[i], c.nanos(i)), "+00:00"...)
 	case schema.UUID:
 		return appendUUID(dst, c.Bytes(i))

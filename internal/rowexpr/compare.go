@@ -70,14 +70,22 @@ func newComparison(m mask, a, b schema.Type, n *node) comparison {
 
 const dayMicros = 24 * 60 * 60 * 1e6
 
+// midnight is the moment at which a day begins; an infinite day stays infinite.
+func midnight(days int64) int64 {
+	if days == batch.Infinity || days == batch.MinusInfinity {
+		return days
+	}
+	return days * dayMicros
+}
+
 // compareMoments compares times, to the nanosecond; a date is its midnight.
 func compareMoments(x, y *vec, dateX, dateY bool, i int) int {
 	a, b := x.ints[i&x.index], y.ints[i&y.index]
 	if dateX {
-		a *= dayMicros
+		a = midnight(a)
 	}
 	if dateY {
-		b *= dayMicros
+		b = midnight(b)
 	}
 	if a != b {
 		return cmp.Compare(a, b)

@@ -35,7 +35,7 @@ func newConversion(n *node, x op) op {
 		}
 	case date:
 		o.f = func(_ *run, x, out *vec, i int) string {
-			out.ints[i] = x.ints[i&x.index] * dayMicros
+			out.ints[i] = midnight(x.ints[i&x.index])
 			return ""
 		}
 	case to.IsInteger():
@@ -222,6 +222,12 @@ func appendDecimal(dst []byte, v decimal128.Num, scale int) []byte {
 }
 
 func appendTemporal(dst []byte, k schema.Kind, v int64, nanos int16) []byte {
+	switch v {
+	case batch.Infinity:
+		return append(dst, "infinity"...)
+	case batch.MinusInfinity:
+		return append(dst, "-infinity"...)
+	}
 	switch k {
 	case schema.Date:
 		return time.Unix(v*86400, 0).UTC().AppendFormat(dst, "2006-01-02")

@@ -117,6 +117,15 @@ func (t *Table) ReadNames() []string {
 	return out
 }
 
+// ReadSpecial says of each column that is read whether infinity and NaN are.
+func (t *Table) ReadSpecial() []bool {
+	out := make([]bool, len(t.Read))
+	for i, r := range t.Read {
+		out[i] = r.Special
+	}
+	return out
+}
+
 // SourceSplit is how the source is asked to cut the table. Under a hash split
 // it cuts one scan into chunks, whose rows the engine deals to the ranges.
 func (t *Table) SourceSplit() connectors.Split {

@@ -133,6 +133,7 @@ type Read struct {
 	Native   string      `json:"native"`
 	Type     schema.Type `json:"type"`
 	Nullable bool        `json:"nullable,omitempty"`
+	Special  bool        `json:"special,omitempty"` // infinity and NaN are read: all that takes the column has them
 }
 
 // Column is a target column and where its values come from.
@@ -148,6 +149,7 @@ type Column struct {
 	New       bool         `json:"new,omitempty"` // the source has no such column
 	Decision  string       `json:"decision"`      // "exact", "checked", "lossy"
 	Reason    string       `json:"reason,omitempty"`
+	Special   bool         `json:"special,omitempty"` // it takes infinity and NaN, also from a text
 }
 
 // Range is how a table is split. Bounds come from data and are not in a plan.

@@ -98,6 +98,9 @@ func New(t *plan.Table, parts int, values bool) (*Transform, error) {
 		if err != nil {
 			return nil, fmt.Errorf("column %s of %s: %v", c.Name, t.Source, err)
 		}
+		if c.Special {
+			conv.TakeSpecial()
+		}
 		switch {
 		case conv.InPlace() && o.value == nil:
 			x.from = append(x.from, o.source)

@@ -100,7 +100,7 @@ func TestMutationsAreFoundOnARealServer(t *testing.T) {
 	}
 }
 
-// TestARowThatCanNotBeReadIsNoEqualRow: no batch holds infinity.
+// TestARowThatCanNotBeReadIsNoEqualRow: no batch holds years past 294246.
 func TestARowThatCanNotBeReadIsNoEqualRow(t *testing.T) {
 	server := postgrestest.Shared(t)
 	s, d := server.Database(t), server.Database(t)
@@ -108,10 +108,33 @@ func TestARowThatCanNotBeReadIsNoEqualRow(t *testing.T) {
 	w := &world{t: t, dir: t.TempDir()}
 	w.compilePostgres(s, d, `  table "t" {}`)
 	w.run()
-	d.Exec(t, "INSERT INTO t VALUES (1, 'infinity')")
+	d.Exec(t, "INSERT INTO t VALUES (1, '294276-12-31')")
 	r := w.verify(nil)
 	if r.State != verify.Differs || r.TargetSide.Bad != 1 || r.TargetSide.Rows != 1 || len(r.Rows) != 0 {
 		t.Errorf("%s, %+v, %+v, %v", r.State, r.SourceSide, r.TargetSide, listed(r))
+	}
+}
+
+// Infinity and NaN are values like others: equal to themselves, and mended.
+func TestInfinityAndNaNAreComparedAndRepaired(t *testing.T) {
+	server := postgrestest.Shared(t)
+	s, d := server.Database(t), server.Database(t)
+	s.Exec(t, `CREATE TABLE t (id int PRIMARY KEY, at timestamptz, day date, n numeric(9,2));
+INSERT INTO t VALUES (1, 'infinity', '-infinity', 'NaN'), (2, '-infinity', 'infinity', 1), (3, '2026-01-01 00:00:00+00', '2026-01-01', -0.01)`)
+	w := &world{t: t, dir: t.TempDir()}
+	w.compilePostgres(s, d, `  table "t" {}`)
+	w.run()
+	if r := w.verify(nil); r.State != verify.Equal || r.SourceSide.Rows != 3 || r.SourceSide.Bad+r.TargetSide.Bad != 0 {
+		t.Fatalf("%s, %+v, %+v, %v", r.State, r.SourceSide, r.TargetSide, listed(r))
+	}
+	d.Exec(t, "UPDATE t SET at = '-infinity', n = 0 WHERE id = 1; UPDATE t SET day = '-infinity' WHERE id = 2; UPDATE t SET n = 'NaN' WHERE id = 3")
+	r := w.verify(func(o *verify.Options) { o.FixSQL = true })
+	if got, want := strings.Join(listed(r), "|"), "different 1 at n|different 2 day|different 3 n"; got != want {
+		t.Fatalf("got %q, want %q", got, want)
+	}
+	d.Exec(t, strings.Join(r.Fix, "\n"))
+	if r := w.verify(nil); r.State != verify.Equal {
+		t.Errorf("after %q: %v", r.Fix, listed(r))
 	}
 }
 

@@ -108,7 +108,7 @@ func (p *pipeline) sourceSide(ctx context.Context, t *table, pt *plan.Table, sta
 	t.tellOfPoint(state, point)
 	s := p.side(t, "source", n, pt)
 	s.throttle = p.throttle
-	s.extract = connectors.Extract{Table: live, Columns: pt.ReadNames(), Split: pt.SourceSplit()}
+	s.extract = connectors.Extract{Table: live, Columns: pt.ReadNames(), Split: pt.SourceSplit(), Special: pt.ReadSpecial()}
 	s.statement(p.sourceDef.Explain)
 	types := make([]schema.Type, len(pt.Read))
 	for i, c := range pt.Read {
@@ -133,6 +133,7 @@ func (p *pipeline) targetSide(ctx context.Context, t *table, pt *plan.Table, hav
 	s := p.side(t, "target", n, pt)
 	var names []string
 	var types []schema.Type
+	var special []bool
 	for _, c := range pt.Columns {
 		col := have.Column(c.Name)
 		switch {
@@ -144,8 +145,9 @@ func (p *pipeline) targetSide(ctx context.Context, t *table, pt *plan.Table, hav
 			return nil, drift(t.report.Target, "column %s is %s in the plan and %s at the target", c.Name, c.Native, col.Native)
 		}
 		names, types = append(names, c.Name), append(types, col.Type)
+		special = append(special, true) // its rows are only compared
 	}
-	s.extract = connectors.Extract{Table: have, Columns: names, Split: connectors.Split{
+	s.extract = connectors.Extract{Table: have, Columns: names, Special: special, Split: connectors.Split{
 		Kind: p.targetDef.Source.Splits(have)[0], Count: p.readers(), ChunkRows: max(pt.Chunk.Rows, 1),
 	}}
 	s.statement(p.targetDef.Source.Explain)
