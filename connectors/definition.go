@@ -137,6 +137,7 @@ type TargetCapabilities struct {
 	Lanes   Lanes    // what has one checkpoint and one order in a stream
 	Names   string   // default of `names`: "lower" or "keep"
 	Carry   []string // of "indexes" "foreign_keys" "defaults" "comments": what it can make for a table that the run creates
+	NoScripts bool // it runs no statements, and so no before_load and after_load
 	// Delivery is the promise, in the words of the design.
 	Delivery string
 	// CommitRows, CommitBytes and CommitEvery are the defaults of the commit
