@@ -12,7 +12,6 @@ const (
 	AmbiguousName      Code = "PEN0407"
 	UselessExclude     Code = "PEN0408"
 	BadTargetName      Code = "PEN0409"
-	WrongRole          Code = "PEN0410"
 	BadSetting         Code = "PEN0411"
 	NothingSelected    Code = "PEN0413"
 	UnknownKeyColumn   Code = "PEN0420"
@@ -83,15 +82,12 @@ var plannerCodes = []Doc{
 	{BadTargetName, "Target name can't be used",
 		"The target's connector can't take this name for a table, topic or file.",
 		`to = "a.b.c.d"`, `to = "sales.orders"`},
-	{WrongRole, "Connector can't be used here",
-		"Not every connector is both a source and a target.",
-		`source "kafka" "events" {}`, `target "kafka" "events" {}`},
 	{BadSetting, "Settings don't fit together",
 		"A connector's setting is out of its range or contradicts another one.",
 		"table \"t\" {\n  preset = \"big_table\"\n  rows   = -1\n}", "table \"t\" {\n  preset = \"big_table\"\n  rows   = 1000\n}"},
 	{NothingSelected, "Nothing selected",
-		"`--only` names a pipeline, or a table of one as `pipeline.table`. The name is not in the spec.",
-		"penstock run spec.hcl --only big_tabel", "penstock run spec.hcl --only big_table"},
+		"`undo --only` names a pipeline, or a table of one as `pipeline.table`. No pipeline of the spec has that name.",
+		"penstock undo spec.hcl --only big_tabel", "penstock undo spec.hcl --only big_table"},
 	{UnknownKeyColumn, "Unknown column",
 		"`key` and `range.by` name columns of the source table.",
 		`key = ["ORDER_IDD"]`, `key = ["ORDER_ID"]`},
@@ -176,7 +172,7 @@ var plannerCodes = []Doc{
 		"The source's connector does not read this type. Leave the column out with `drop`.",
 		`table "APP.DOCS" {}`, "table \"APP.DOCS\" {\n  column \"PICTURE\" { drop = true }\n}"},
 	{LossyColumn, "Values would lose something",
-		"A digit, a time zone or padding would go without a test. Choose a wider type, or accept it by name.",
+		"A digit, a time zone or padding would go without a test. Name a type that keeps it, as a text does, or accept the loss.",
 		`column "AT" { type = "date" }`, "column \"AT\" {\n  type        = \"date\"\n  accept_loss = true\n}"},
 	{UndecidableColumn, "Type can't be decided",
 		"The source does not say enough for a type to be chosen. Name one with `type`.",
