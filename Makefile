@@ -21,7 +21,7 @@ QUICKSTART := examples/quickstart
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build demo test race faults fuzz check check-format check-vet check-staticcheck check-tidy check-generate check-goldens bench bench-rows bench-validate bench-verify bench-copydb bench-load update clean help
+.PHONY: build demo test race faults fuzz check check-format check-vet check-staticcheck check-tidy check-generate check-goldens bench bench-rows bench-validate bench-verify bench-copydb bench-follow bench-load update clean help
 
 build: ## Build bin/penstock, one static binary
 	@$(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/penstock ./cmd/penstock
@@ -84,6 +84,11 @@ bench-copydb: ## PostgreSQL to PostgreSQL beside psql pipes, pg_dump and pgcopyd
 	@.ci/postgres
 	@$(GO) run ./bench/copydb $(COPYFLAGS)
 
+FOLLOWFLAGS ?=
+bench-follow: ## pgbench's changes out of PostgreSQL's log beside pg_recvlogical, and into another database (FOLLOWFLAGS="-changes 300000 -runs 1")
+	@.ci/postgres
+	@$(GO) run ./bench/follow $(FOLLOWFLAGS)
+
 bench-load: ## Tables into PostgreSQL beside psql, pgloader, pgcopydb (LOADFLAGS="-only big_table -pgferry PROGRAM"); an hour
 	@.ci/postgres
 	@$(GO) run ./bench/load $(LOADFLAGS)
@@ -97,9 +102,9 @@ conformance-oracle: ## The conformance suite on a real Oracle: ORACLE_HOST, ORAC
 	@[ -n "$(ORACLE_HOST)" ] || { echo "say where Oracle is: make conformance-oracle ORACLE_HOST=... ORACLE_SERVICE=... ORACLE_USER=..., and ORACLE_PASSWORD in the environment; docs/oracle.md says what the user needs" >&2; exit 2; }
 	@ORACLE_HOST=$(ORACLE_HOST) ORACLE_PORT=$(ORACLE_PORT) ORACLE_SERVICE=$(ORACLE_SERVICE) ORACLE_USER=$(ORACLE_USER) ORACLE_TLS=$(ORACLE_TLS) $(GO) test -tags oracle -count=1 -run OnOracle -v ./connectors/oracle
 
-faults: ## 200 loads into PostgreSQL over a faulty line, with printed seeds (the tests have 60)
+faults: ## 200 loads into PostgreSQL and 100 from it over a faulty line, with printed seeds (the tests have 60 and 30)
 	@.ci/postgres
-	$(GO) test -count 1 -v -run TestLoadOverAFaultyLine ./connectors/postgres -faults 200
+	$(GO) test -count 1 -timeout 20m -v -run OverAFaultyLine ./connectors/postgres -faults 200 -sourcefaults 100
 
 # A count or a time for each target. What one finds, it leaves in testdata/fuzz.
 FUZZ ?= 2000000x

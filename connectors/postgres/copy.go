@@ -83,7 +83,7 @@ func (w *copier) flush(ctx context.Context, c *pgconn.PgConn) error {
 		if c.IsClosed() {
 			w.read, w.buf = &bytes.Reader{}, nil
 		}
-		return orCancelled(ctx, rowFailure(err, w.sql))
+		return orCancelled(ctx, rowFailure(because(c, err), w.sql))
 	}
 	if err := counted(tag.RowsAffected(), w.rows); err != nil {
 		return err

@@ -40,7 +40,10 @@ type TargetConfig struct {
 }
 
 // Definition is the connector.
-func Definition() *connectors.Definition {
+func Definition() *connectors.Definition { return usual.definition() }
+
+// definition is the connector with a patience of its own.
+func (p patience) definition() *connectors.Definition {
 	return &connectors.Definition{
 		Kind:    Kind,
 		Summary: "PostgreSQL 15 and later: loads by binary COPY, changes by logical replication",
@@ -64,7 +67,7 @@ func Definition() *connectors.Definition {
 			},
 			Explain: sourceExplainer{},
 			Changes: changeExplainer{},
-			Open:    openSource,
+			Open:    p.openSource,
 		},
 		Target: &connectors.TargetDef{
 			Config: func() any { return &TargetConfig{} },
@@ -93,8 +96,8 @@ func Definition() *connectors.Definition {
 			},
 			Own:     own,
 			Explain: explainer{},
-			Open:    openTarget,
-			Read:    openLoaded,
+			Open:    p.openTarget,
+			Read:    p.openLoaded,
 			Dialect: &dialect,
 		},
 	}
