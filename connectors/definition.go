@@ -157,12 +157,13 @@ type TargetDef struct {
 
 // TargetCapabilities are facts of a target known without connecting.
 type TargetCapabilities struct {
-	Writers int      // chunk transactions at once; 0 = as many as workers
-	Modes   []string // apply.mode, the fastest first
-	Changes []string // apply.changes, the default first
-	Lanes   Lanes    // what has one checkpoint and one order in a stream
-	Names   string   // default of `names`: "lower" or "keep"
-	Carry   []string // of "indexes" "foreign_keys" "defaults" "comments": what it can make for a table that the run creates
+	Writers   int      // chunk transactions at once; 0 = as many as workers
+	Modes     []string // apply.mode, the fastest first
+	Changes   []string // apply.changes, the default first
+	Lanes     Lanes    // what has one checkpoint and one order in a stream
+	Names     string   // default of `names`: "lower" or "keep"
+	Carry     []string // of "indexes" "foreign_keys" "defaults" "comments": what it can make for a table that the run creates
+	NoScripts bool     // it runs no statements, and so no before_load and after_load
 	// Delivery is the promise, in the words of the design.
 	Delivery string
 	// CommitRows, CommitBytes and CommitEvery are the defaults of the commit

@@ -79,7 +79,7 @@ func registry() *connectors.Registry {
 		Target: &connectors.TargetDef{
 			Config: func() any { return &fileConfig{} },
 			Capabilities: connectors.TargetCapabilities{
-				Writers: 1, Modes: []string{"copy", "row"}, Lanes: connectors.LanesPipeline, Names: "keep", Delivery: "effectively once",
+				Writers: 1, Modes: []string{"copy", "row"}, Lanes: connectors.LanesPipeline, Names: "keep", NoScripts: true, Delivery: "effectively once",
 			},
 			SplitName: splitName,
 		},

@@ -41,11 +41,11 @@ type table struct {
 }
 
 // newTable prepares what the plan says of a table for the connectors.
-func newTable(p *plan.Pipeline, t *plan.Table) *table {
+func newTable(p *plan.Pipeline, f *plan.Finder, t *plan.Table) *table {
 	name := t.Source.String()
-	r := &table{plan: t, name: name, load: p.Load(t), values: p.BadRows.Values, byRange: map[int]int64{}}
+	r := &table{plan: t, name: name, load: f.Load(t), values: p.BadRows.Values, byRange: map[int]int64{}}
 	r.extract = connectors.Extract{Columns: t.ReadNames(), Split: t.SourceSplit(), Encoded: t.Encoded, Special: t.ReadSpecial()}
-	if s := p.Stage(plan.StageExtract, name); len(s.Statements) > 0 {
+	if s := f.Stage(plan.StageExtract, name); len(s.Statements) > 0 {
 		r.extract.Statement = s.Statements[0].SQL
 	}
 	if t.Range.Split == connectors.SplitHash {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"penstock/connectors"
@@ -269,11 +270,42 @@ func (w *crew) explain(l record, err error) error {
 	const then = " The rows that are loaded stay: run again, and only this is done. penstock undo does it without going on with the load."
 	switch pg.Code {
 	case "23505":
-		e.Hint = "Take one of the rows with that key out, or change it." + then
+		e.Hint = "Take one of the rows with that key out, or change it." + lists(l.twice(), "such keys") + then
 	case "23503":
-		e.Hint = "Add the row that is referred to, or take out the row that refers to it." + then
+		e.Hint = "Add the row that is referred to, or take out the row that refers to it." + lists(l.orphans(), "rows that refer to none") + then
 	case "23502", "23514":
 		e.Hint = "Mend the row." + then
 	}
 	return e
+}
+
+// lists says what a query shows; "" where there is none.
+func lists(query, what string) string {
+	if query == "" {
+		return ""
+	}
+	return " " + query + " lists all " + what + "."
+}
+
+// twice is a query of the keys that more than one row has; "" where the index is
+// of expressions or of some rows only.
+func (l record) twice() string {
+	if !l.Whole || len(l.Columns) == 0 {
+		return ""
+	}
+	c := quoteList(l.Columns)
+	return fmt.Sprintf("SELECT %s, count(*) FROM %s GROUP BY %s HAVING count(*) > 1", c, quoteName(l.Table), c)
+}
+
+// orphans is a query of the rows that break a foreign key.
+func (l record) orphans() string {
+	if len(l.Columns) == 0 || len(l.Columns) != len(l.ToColumns) {
+		return ""
+	}
+	var same, there []string
+	for i, c := range l.Columns {
+		same = append(same, "p."+quote(l.ToColumns[i])+" = c."+quote(c))
+		there = append(there, "c."+quote(c)+" IS NOT NULL")
+	}
+	return fmt.Sprintf("SELECT * FROM %s AS c WHERE %s AND NOT EXISTS (SELECT FROM %s AS p WHERE %s)", quoteName(l.Table), strings.Join(there, " AND "), quoteName(l.Refers), strings.Join(same, " AND "))
 }
