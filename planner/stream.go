@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"strings"
 
 	"penstock/connectors"
 	"penstock/internal/diag"
@@ -208,7 +209,7 @@ func (t *table) secondUnique() string {
 	}
 	for _, k := range of.Unique {
 		if other(k.Columns) {
-			return firstOf(k.Name, columnsOf(k.Columns))
+			return firstOf(k.Name, "of ("+strings.Join(k.Columns, ", ")+")")
 		}
 	}
 	for _, x := range of.Indexes {

@@ -102,7 +102,6 @@ func (t *table) compile(target *catalog) {
 	t.logged()
 	t.outside()
 	t.connectorOptions()
-	t.carry()
 	t.chunk()
 	t.estimate()
 }

@@ -70,6 +70,7 @@ func arrange(p *plan.Pipeline, only map[string]bool) (*work, error) {
 	if p.Follows() != (follows && applies) {
 		return nil, bad("mode %s and the plan's stages of a stream do not fit", p.Mode)
 	}
+	f := p.Finder()
 	for i := range p.Tables {
 		t := &p.Tables[i]
 		name := t.Source.String()
@@ -88,7 +89,7 @@ func arrange(p *plan.Pipeline, only map[string]bool) (*work, error) {
 		if got := p.DigestOf(t); got != t.Digest {
 			return nil, bad("table %s: its digest does not fit what the plan says of it (the file was edited); plan it again", name)
 		}
-		w.tables = append(w.tables, newTable(p, t))
+		w.tables = append(w.tables, newTable(p, f, t))
 	}
 	return w, nil
 }

@@ -40,9 +40,10 @@ const (
 	TargetNoChanges    Code = "PEN0533"
 	WithoutEffect      Code = "PEN0534"
 	CarryNotOffered    Code = "PEN0535"
-	NotLogged          Code = "PEN0536"
-	PartImage          Code = "PEN0537"
-	OneWay             Code = "PEN0538"
+	ScriptsNotOffered  Code = "PEN0536"
+	NotLogged          Code = "PEN0537"
+	PartImage          Code = "PEN0538"
+	OneWay             Code = "PEN0539"
 
 	UnsupportedType   Code = "PEN0601"
 	LossyColumn       Code = "PEN0602"
@@ -166,6 +167,9 @@ var plannerCodes = []Doc{
 	{CarryNotOffered, "Target can't carry this",
 		"The connector can't make these for a table that the run creates. Take them out of `carry`; the plan lists what is not carried.",
 		`carry = ["indexes"]`, `carry = []`},
+	{ScriptsNotOffered, "Target runs no statements",
+		"`before_load` and `after_load` are statements that the target runs, and this one runs none: it is files or topics. Take them out.",
+		`after_load = ["ANALYZE orders"]`, `after_load = []`},
 	{NotLogged, "Changes do not hold the key",
 		"An updated or deleted row is found at the target by the key that it had. The source's log has to hold it: in PostgreSQL by the table's REPLICA IDENTITY, in Oracle by supplemental logging. Take a key that is logged, or log more.",
 		`key = ["CODE"]`, "key = [\"ID\"]\n# or, at the source: ALTER TABLE t REPLICA IDENTITY FULL"},
