@@ -130,6 +130,13 @@ type TargetDef struct {
 	// `indexes = "defer"` puts off, and those that stay, with the reason. nil: the
 	// target puts off none.
 	Objects func(t *schema.Table) []schema.Object
+	// Carry says what a table that the run creates gets of its source's by `carry`,
+	// and what it does not get. nil: nothing is carried, and the planner lists it.
+	Carry func(c *Carrying) Carried
+	// Compute gives the expression of a column that the target computes as the
+	// source does, in the target's SQL; "" and why where it can't. c has the
+	// columns that the expression may name. nil: it can't.
+	Compute func(c *Carrying, column *schema.Column) (expression, why string)
 	// Live are the checks of an open target.
 	Live []Check[Target]
 	// Grants is as SourceDef.Grants.

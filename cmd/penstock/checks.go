@@ -59,8 +59,9 @@ func (a *app) check(ctx context.Context, l *live, all bool) (results, error) {
 		}
 		tu := u
 		tu.Connections = p.Resources.TargetConnections
+		f := p.Finder()
 		for j := range p.Tables {
-			tu.Loads = append(tu.Loads, p.Load(&p.Tables[j]))
+			tu.Loads = append(tu.Loads, f.Load(&p.Tables[j]))
 		}
 		if err := a.checkSource(ctx, l, source, su, all, &r, said[source.ID]); err != nil {
 			return r, err

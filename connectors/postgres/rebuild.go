@@ -66,12 +66,12 @@ func (w *crew) lost(err error) bool {
 func (w *crew) make(ctx context.Context, lines []record) (made []record, err error) {
 	var mu sync.Mutex
 	var errs []error
-	failed := map[int64]bool{}
+	failed := map[lineID]bool{}
 	ended := func(l record, err error, whole bool) {
 		mu.Lock()
 		defer mu.Unlock()
 		if err != nil {
-			failed[l.ordinal] = true
+			failed[l.id()] = true
 			errs = append(errs, w.explain(l, err))
 		} else if whole {
 			made = append(made, l)
@@ -96,7 +96,7 @@ func (w *crew) make(ctx context.Context, lines []record) (made []record, err err
 	busy.Wait()
 	c := w.sessions[0]
 	for _, l := range lines {
-		if l.Kind == schema.ObjectForeign || failed[l.ordinal] || len(settle(l.Table, l.Object)) == 0 {
+		if l.Kind == schema.ObjectForeign || failed[l.id()] || len(settle(l.Table, l.Object)) == 0 {
 			continue
 		}
 		ended(l, w.step(ctx, c, l, true, func() error { return w.settle(ctx, c, l) }), true)
@@ -110,7 +110,7 @@ func (w *crew) make(ctx context.Context, lines []record) (made []record, err err
 			whole := len(check) == 0
 			ended(l, w.step(ctx, c, l, whole, func() error { return w.add(ctx, c, l, add) }), whole)
 		}
-		if len(check) > 0 && !failed[l.ordinal] {
+		if len(check) > 0 && !failed[l.id()] {
 			ended(l, w.step(ctx, c, l, true, func() error { return w.statements(ctx, c, check) }), true)
 		}
 	}
@@ -119,6 +119,14 @@ func (w *crew) make(ctx context.Context, lines []record) (made []record, err err
 	}
 	return made, ctx.Err()
 }
+
+// lineID tells the lines of a pipeline apart.
+type lineID struct {
+	name    string
+	ordinal int64
+}
+
+func (l record) id() lineID { return lineID{l.name, l.ordinal} }
 
 // first is the error that decides what the engine does: one that comes of
 // another one, or that goes away by itself, is the lesser.
