@@ -291,3 +291,55 @@ func (r *trip) files(out leg) string {
 	}
 	return b.String()
 }
+
+// Names of all kinds, columns that were dropped and added, computed and numbered
+// ones, and tables with no row or no column at all.
+const oddTables = `CREATE SCHEMA "Ü ""x"" y"; CREATE TABLE "Ü ""x"" y"."select" ("from" integer PRIMARY KEY, "Order Id" text, "a""b" text, "tab	name" text, "%s $1 :lo ${x}" text, "äöü😀" text);
+INSERT INTO "Ü ""x"" y"."select" VALUES (1, 'a', 'b', 'c', 'd', 'e'), (2, NULL, '', ' ', E'\\', '😀');
+CREATE TABLE "UPPER" ("ID" integer PRIMARY KEY, id text); INSERT INTO "UPPER" VALUES (1, 'lower');
+CREATE TABLE abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijk (abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijk integer);
+INSERT INTO abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijk VALUES (63);
+CREATE TABLE changed (a integer, gone text, b text); INSERT INTO changed VALUES (1, 'x', 'y'); ALTER TABLE changed DROP gone; ALTER TABLE changed ADD c date DEFAULT '2026-01-01', ADD d text; INSERT INTO changed VALUES (2, 'z', NULL, 'd');
+CREATE TABLE numbered (i integer GENERATED ALWAYS AS IDENTITY, s bigserial, twice integer GENERATED ALWAYS AS (i * 2) STORED, v text); INSERT INTO numbered (v) SELECT 'v' FROM generate_series(1, 5);
+CREATE TABLE empty (id integer PRIMARY KEY, v text[]);`
+
+func TestRoundTripOfOddTables(t *testing.T) {
+	from := postgrestest.Shared(t).Database(t)
+	from.Exec(t, oddTables)
+	for _, filter := range []string{"", "1 == 1"} {
+		to := postgrestest.Shared(t).Database(t)
+		to.Exec(t, `CREATE SCHEMA "Ü ""x"" y"`)
+		rule := ""
+		if filter != "" {
+			rule = fmt.Sprintf("filter = %q", filter)
+		}
+		leg{from: "postgres " + blockOf(from), to: "postgres " + blockOf(to) + "\nnames = \"keep\"", dir: t.TempDir(), tables: `
+table "*" { ` + rule + ` }
+table "*.*" { ` + rule + ` }`}.run(t)
+		for _, name := range []string{`"Ü ""x"" y"."select"`, `"UPPER"`, "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijk", "changed", "numbered", "empty"} {
+			if got, want := content(t, to, name), content(t, from, name); got != want {
+				t.Errorf("filter %q, %s:\n got %s\nwant %s", filter, name, got, want)
+			}
+		}
+	}
+}
+
+// What can't go is refused when it is planned, by the column's name.
+func TestTypesThatDoNotGoAreRefusedByName(t *testing.T) {
+	from := postgrestest.Shared(t).Database(t)
+	from.Exec(t, "CREATE TABLE t (id integer PRIMARY KEY, oddly_named bytea, span timestamptz, none boolean); CREATE TABLE bare ()")
+	for _, c := range []struct{ tables, want string }{
+		{"table \"t\" {\ncolumn \"oddly_named\" { type = \"date\" }\n}", "oddly_named"},
+		{"table \"t\" {\ncolumn \"span\" { type = \"time\" }\n}", "span"},
+		{"table \"t\" {\ncolumn \"none\" { type = \"double precision\" }\n}", "none"},
+		{"table \"t\" {\ncolumn \"id\" { type = \"no such type\" }\n}", "no such type"},
+		{`table "bare" {}`, "bare has no columns"},
+	} {
+		for _, to := range []string{"postgres " + blockOf(postgrestest.Shared(t).Database(t)), "delimited path = \"out\""} {
+			p, problem := leg{from: "postgres " + blockOf(from), to: to, tables: c.tables, dir: t.TempDir()}.compile(t)
+			if p != nil || !strings.Contains(problem, c.want) {
+				t.Errorf("%s: got %q, want a refusal that names %s", c.tables, problem, c.want)
+			}
+		}
+	}
+}
