@@ -80,6 +80,8 @@ type ChangeStream struct {
 type ChangeTable struct {
 	Table *schema.Table // its columns are those of the images
 	Key   []string      // columns that identify a row; nil: only inserts and truncates can be applied
+	// Special is as Extract.Special, by the columns of Table.
+	Special []bool
 	// Others are further columns of the table, which the plan leaves out: that
 	// they are in the log is no change of the table.
 	Others []string
@@ -101,7 +103,7 @@ type ChangesStatus struct {
 // and is good; a reader that is opened with the new form goes on behind it.
 type TableChanged struct {
 	Table schema.Name
-	Added []schema.Column // columns that are new; a row from before has NULL there, or the default
+	Added []schema.Column // columns that are new; in rows from before they are NULL, or the default
 	Other []string        // what else is different, for people; empty: columns were added and nothing else
 }
 
@@ -112,15 +114,19 @@ func (e *TableChanged) Error() string {
 		if !c.Nullable {
 			null = " not null"
 		}
+		if c.Default != "" {
+			null += " default " + c.Default
+		}
 		parts = append(parts, fmt.Sprintf("column %s %s%s is new", c.Name, c.Native, null))
 	}
 	return fmt.Sprintf("table %s is not as it was planned: %s", e.Table, strings.Join(parts, "; "))
 }
 
-// Addable reports that the new form differs by new columns alone that take NULL.
+// Addable reports that the new form differs by new columns alone that are NULL in
+// every row from before.
 func (e *TableChanged) Addable() bool {
 	for _, c := range e.Added {
-		if !c.Nullable || c.Problem != "" {
+		if !c.Nullable || c.Default != "" || c.Problem != "" {
 			return false
 		}
 	}

@@ -196,11 +196,13 @@ func (b *bench) once(t table, p peer, defers bool) (pgbench.Figures, error) {
 	var behind func() error
 	if !p.makes {
 		made := []string{fmt.Sprintf("CREATE TABLE %s (%s)", t.name, t.columns)}
-		if !defers {
-			made = append(made, key)
+		after := []string{"ANALYZE " + t.name} // as ours ends
+		if defers {
+			after = append([]string{key}, after...)
 		} else {
-			behind = func() error { return b.in("copy", key, "ANALYZE "+t.name) }
+			made = append(made, key)
 		}
+		behind = func() error { return b.in("copy", after...) }
 		if err := b.in("copy", made...); err != nil {
 			return pgbench.Figures{}, err
 		}

@@ -1,6 +1,9 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // load is a case: who loads which table from what, and into what.
 type load struct {
@@ -47,6 +50,9 @@ func loads() (out []load) {
 				}
 				text, binary := of("psql", "text"), of("psql", "binary")
 				peers := []string{text, binary}
+				if workers > 1 { // and the one stream that most people load by
+					peers = append(peers, strings.Replace(text, fmt.Sprintf("_%d_", workers), "_1_", 1))
+				}
 				if workers == 2 { // the others once, with as many workers as there are CPUs
 					peers = append(peers, of("pgloader", "file"))
 					if table == "big_table" {

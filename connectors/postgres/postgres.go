@@ -61,6 +61,7 @@ func Definition() *connectors.Definition {
 				return grants(sourceNeeds(config.(*SourceConfig), u))
 			},
 			Explain: sourceExplainer{},
+			Changes: changeExplainer{},
 			Open:    openSource,
 		},
 		Target: &connectors.TargetDef{

@@ -73,7 +73,14 @@ func (s *source) Snapshot(ctx context.Context, o connectors.SnapshotOptions) (co
 	for range cap(n.free) {
 		n.free <- struct{}{}
 	}
-	xmin, why, err := n.begin(ctx, o.Tables)
+	var exact func(context.Context) error
+	if o.Follow != nil {
+		exact, err = s.followed(ctx, n, *o.Follow)
+	}
+	var xmin, why string
+	if err == nil {
+		xmin, why, err = n.begin(ctx, o.Tables, exact)
+	}
 	if err != nil {
 		closeNow(c)
 		return nil, at("begin a snapshot of", s.config.Database, err)
@@ -85,8 +92,9 @@ func (s *source) Snapshot(ctx context.Context, o connectors.SnapshotOptions) (co
 	return n, nil
 }
 
-// begin makes the snapshot. why says why its point is not known.
-func (n *snapshot) begin(ctx context.Context, tables []*schema.Table) (xmin, why string, err error) {
+// begin makes the snapshot. why says why its point is not known. Where a stream
+// begins at it, follow joins the snapshot of what keeps the log, and must not fail.
+func (n *snapshot) begin(ctx context.Context, tables []*schema.Table, follow func(context.Context) error) (xmin, why string, err error) {
 	version, level, replicates, standby := 0, "", false, false
 	if _, err := query(ctx, n.holder, serverFacts, func(r [][]byte) error {
 		version, level, replicates, standby = int(number(r[0])), string(r[1]), isTrue(r[2]), isTrue(r[3])
@@ -103,6 +111,10 @@ func (n *snapshot) begin(ctx context.Context, tables []*schema.Table) (xmin, why
 		return "", "", err
 	}
 	switch {
+	case follow != nil:
+		if err := follow(ctx); err != nil {
+			return "", "", err
+		}
 	case level != "logical":
 		why = "wal_level is " + level + ", not logical"
 	case !replicates:
@@ -140,26 +152,24 @@ func (n *snapshot) exact(ctx context.Context) error {
 	}
 	defer closeNow(c)
 	name := fmt.Sprintf("penstock_point_%d", c.PID())
-	results, err := c.Exec(ctx, "CREATE_REPLICATION_SLOT "+name+" TEMPORARY LOGICAL pgoutput EXPORT_SNAPSHOT").ReadAll()
-	switch {
-	case errors.Is(err, context.DeadlineExceeded):
+	lsn, exported, err := createdSlot(ctx, c, "CREATE_REPLICATION_SLOT "+name+" TEMPORARY LOGICAL pgoutput EXPORT_SNAPSHOT")
+	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("transactions that write did not end within %s", pointTime)
-	case err != nil:
-		return err
-	case len(results) != 1 || len(results[0].Rows) != 1 || len(results[0].Rows[0]) < 3:
-		return errors.New("the server's answer to CREATE_REPLICATION_SLOT has another form")
 	}
-	row := results[0].Rows[0]
-	lsn, err := parseLSN(string(row[1]))
 	if err != nil {
 		return err
 	}
-	if _, err := run(ctx, n.holder, "SET TRANSACTION SNAPSHOT "+literal(string(row[2]))); err != nil {
+	return n.joinPoint(ctx, lsn, exported)
+}
+
+// joinPoint makes the holder's transaction see what a slot's exported snapshot does.
+func (n *snapshot) joinPoint(ctx context.Context, lsn uint64, exported string) error {
+	if _, err := run(ctx, n.holder, "SET TRANSACTION SNAPSHOT "+literal(exported)); err != nil {
 		return err
 	}
 	// A commit record that begins at the point is not in the snapshot: the point
 	// is a prefix of that change's position, and sorts before it.
-	n.point = binary.BigEndian.AppendUint64(nil, lsn)
+	n.point = lsnPosition(lsn)
 	return nil
 }
 

@@ -175,11 +175,13 @@ type pulse struct {
 // pulseEvery is a sixth of the time after which the server ends a silent session.
 const pulseEvery = 5 * time.Second
 
-func beat(speak func()) *pulse {
+func beat(speak func()) *pulse { return beatEvery(pulseEvery, speak) }
+
+func beatEvery(every time.Duration, speak func()) *pulse {
 	p := &pulse{quit: make(chan struct{}), done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
-		tick := time.NewTicker(pulseEvery)
+		tick := time.NewTicker(every)
 		defer tick.Stop()
 		for {
 			select {

@@ -81,6 +81,15 @@ func (m *Image) Add(present Mask) int32 {
 	return int32(row)
 }
 
+// Remove takes the last row away again: how a reader takes a change back of which
+// it could not read the rest.
+func (m *Image) Remove() {
+	m.mask = m.mask[:len(m.mask)-1]
+	for _, c := range m.Columns {
+		c.Truncate(len(m.mask))
+	}
+}
+
 func (m *Image) reset() {
 	for _, c := range m.Columns {
 		c.Reset()

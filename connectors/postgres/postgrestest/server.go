@@ -39,6 +39,7 @@ type Server struct {
 
 	dir    string
 	bin    string
+	args   []string
 	cmd    *exec.Cmd
 	exited chan error
 	log    *bytes.Buffer
@@ -114,14 +115,19 @@ func (s *Server) start(o Options) error {
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	args := []string{"-D", data, "-k", s.dir, "-p", strconv.Itoa(s.Port), "-c", "listen_addresses="}
+	s.args = []string{"-D", data, "-k", s.dir, "-p", strconv.Itoa(s.Port), "-c", "listen_addresses="}
 	if !o.Durable {
-		args = append(args, "-c", "fsync=off", "-c", "full_page_writes=off")
+		s.args = append(s.args, "-c", "fsync=off", "-c", "full_page_writes=off")
 	}
 	for name, value := range o.Settings {
-		args = append(args, "-c", name+"="+value)
+		s.args = append(s.args, "-c", name+"="+value)
 	}
-	s.cmd = s.command(who, "postgres", args...)
+	return s.serve(who)
+}
+
+// serve starts the cluster's server, and waits until it answers.
+func (s *Server) serve(who *syscall.Credential) error {
+	s.cmd = s.command(who, "postgres", s.args...)
 	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
 	if err := startBound(s.cmd); err != nil {
 		s.cmd = nil
@@ -188,23 +194,52 @@ func (s *Server) Stop() error {
 	return os.RemoveAll(s.dir)
 }
 
+// Restart ends the server at once, as a crash does, and starts it again.
+func (s *Server) Restart(t testing.TB) {
+	t.Helper()
+	_ = s.cmd.Process.Signal(syscall.SIGQUIT) // immediate shutdown
+	<-s.exited
+	who, err := owner()
+	if err == nil {
+		err = s.serve(who)
+	}
+	if err != nil {
+		t.Fatalf("start the server again: %v\n%s", err, s.log)
+	}
+}
+
 // PID is the process id of the postmaster.
 func (s *Server) PID() int { return s.cmd.Process.Pid }
 
 // Program is the path of a program of the server's version, psql for one.
 func (s *Server) Program(name string) string { return filepath.Join(s.bin, name) }
 
-var shared struct {
+// common is a server that tests share.
+type common struct {
 	once   sync.Once
 	server *Server
 	err    error
 }
 
-// Main runs the tests of a package and then stops the server that they shared.
+var shared, logical common
+
+func (c *common) get(t testing.TB, o Options) *Server {
+	t.Helper()
+	c.once.Do(func() { c.server, c.err = Start(o) })
+	if c.err != nil {
+		t.Fatal(c.err)
+	}
+	return c.server
+}
+
+// Main runs the tests of a package and then stops the servers that they shared.
 // TestMain hands its result to os.Exit.
 func Main(m *testing.M) int {
 	code := m.Run()
-	if s := shared.server; s != nil {
+	for _, s := range []*Server{shared.server, logical.server} {
+		if s == nil {
+			continue
+		}
 		if err := s.Stop(); err != nil {
 			fmt.Fprintln(os.Stderr, "stop the PostgreSQL server:", err)
 			code = max(code, 1)
@@ -217,9 +252,17 @@ func Main(m *testing.M) int {
 // where none can be had; no test that needs it is ever skipped.
 func Shared(t testing.TB) *Server {
 	t.Helper()
-	shared.once.Do(func() { shared.server, shared.err = Start(Options{}) })
-	if shared.err != nil {
-		t.Fatal(shared.err)
-	}
-	return shared.server
+	return shared.get(t, Options{})
+}
+
+// Logical is another server that all tests of this process share, whose log can
+// be followed.
+func Logical(t testing.TB) *Server {
+	t.Helper()
+	return logical.get(t, Options{Settings: LogicalSettings()})
+}
+
+// LogicalSettings are those of a server whose log can be followed.
+func LogicalSettings() map[string]string {
+	return map[string]string{"wal_level": "logical", "max_replication_slots": "100", "max_wal_senders": "100"}
 }
