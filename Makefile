@@ -103,9 +103,9 @@ crash-source: ## Kill -9 a copy of CRASHROWS rows ten times while they move at t
 	@.ci/postgres
 	PENSTOCK_CRASH_ROWS=$(CRASHROWS) $(GO) test -count 1 -timeout 60m -v -run 'TestCrashOfPostgresSource' ./cmd/penstock
 
-faults: ## 200 loads into PostgreSQL over a faulty line, with printed seeds (the tests have 60)
+faults: ## 200 loads into PostgreSQL and 100 from it over a faulty line, with printed seeds (the tests have 60 and 30)
 	@.ci/postgres
-	$(GO) test -count 1 -v -run TestLoadOverAFaultyLine ./connectors/postgres -faults 200
+	$(GO) test -count 1 -timeout 20m -v -run OverAFaultyLine ./connectors/postgres -faults 200 -sourcefaults 100
 
 # A count or a time for each target. What one finds, it leaves in testdata/fuzz.
 FUZZ ?= 2000000x

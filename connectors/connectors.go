@@ -21,6 +21,11 @@ type Env struct {
 	TLSCA    string // a file of certificates, as written; "" = the system's
 	Secrets  secret.Resolver
 	Log      *slog.Logger
+	// Connections is how many sessions the plan takes of it, at most; 0: not known.
+	Connections int
+	// Tell is given what a person should hear while a run goes on, a wait for
+	// somebody else's lock for one; by several goroutines. May be nil.
+	Tell func(text string)
 }
 
 // Source is an open source. It may be used by many goroutines.

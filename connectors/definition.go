@@ -49,6 +49,9 @@ type SourceDef struct {
 	Capabilities SourceCapabilities
 	// Splits lists how a table can be cut, the one that `auto` takes first.
 	Splits func(t *schema.Table) []SplitKind
+	// Remark is how values of a type are read where they are not simply what they
+	// were, a clause: an interval is its text; "" for nothing. May be nil.
+	Remark func(native string) string
 	// Place is as TargetDef.Place.
 	Place func(config any, env Env) string
 	// Local gives the catalog without connecting anywhere, in files at most. It
@@ -79,6 +82,17 @@ type SourceCapabilities struct {
 	// nothing.
 	Holds  string
 	Frozen bool // its tables never change while the source is the same, so they are of one state whenever they were read
+	Values Values
+}
+
+// Values say of an endpoint's dates, times and numbers what their types don't.
+type Values struct {
+	// FirstYear and LastYear bound dates and timestamps, as astronomers count: 0 is
+	// 1 BC. Both zero: there is every year that Penstock holds.
+	FirstYear, LastYear int
+	Infinite            bool // of a source: dates and timestamps may be infinity
+	NaN                 bool // floats may be NaN
+	NaNDecimals         bool // of a source: decimals of declared digits may be NaN
 }
 
 // TargetDef is a connector's target side.
@@ -97,6 +111,11 @@ type TargetDef struct {
 	// Storable says why values of t would change in a column declared as native,
 	// where Types.Parse can't tell; nil when they would not. May be nil itself.
 	Storable func(native string, t schema.Type) error
+	// Takes says what becomes of values of type from in a column declared as
+	// native where native says more than its Type: an inet is a text to Penstock,
+	// and takes few of them. source is the source's type where that is this same
+	// connector's, else "". FitExact and "": the types tell all. May be nil.
+	Takes func(native string, from schema.Type, source string) (schema.FitClass, string)
 	// Remark is what a reader of the target has to know of values of t in a
 	// column declared as native, a clause; "" for nothing. May be nil.
 	Remark func(native string, t schema.Type) string
@@ -144,6 +163,7 @@ type TargetCapabilities struct {
 	CommitRows  int64
 	CommitBytes int64
 	CommitEvery string
+	Values      Values
 }
 
 // Lanes says what a lane is at a target.

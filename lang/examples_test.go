@@ -145,7 +145,7 @@ func TestBigTableIsDecodedWithDefaultsAndRanges(t *testing.T) {
 		"source": d.Configs["source.erp"],
 	}
 	want := map[string]any{
-		"from": "erp", "to": "booker", "workers": 8, "memory": 256 * units.MiB, "memory set": false,
+		"from": "erp", "to": "booker", "workers": 8, "memory": 96 * units.MiB, "memory set": false,
 		"every": time.Minute, "action": "discard", "limit": int64(1000),
 		"table": "SCOTT.BIG_TABLE", "target": "booker.big_table", "count": 8, "split": "auto", "mode": "copy",
 		"indexes": "defer", "on_nul": "reject", "operations": "insert update delete", "tls": "off", "tls of target": "verify",

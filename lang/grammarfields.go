@@ -37,7 +37,7 @@ func pipelineBlock() *Block {
 			{Name: "to", Form: FormTarget, Required: true, Doc: "Where they go."},
 			{Name: "mode", Form: FormWord, Words: []string{"snapshot", "cdc", "snapshot+cdc"}, Default: "`snapshot`", Doc: "A load, the changes, or a load and then the changes from that point on. Only `snapshot` runs today."},
 			{Name: "workers", Form: FormInteger, Least: least(1), Default: "8", Doc: "How many chunks are written side by side; SQLite has one writer."},
-			{Name: "memory", Form: FormSize, Default: "`\"256MiB\"`", Doc: "Shared by 2 x workers + 2 chunks; a chunk has at most 100,000 rows."},
+			{Name: "memory", Form: FormSize, Default: "`\"96MiB\"`", Doc: "Shared by 2 x workers + 2 chunks; a chunk has at most 100,000 rows."},
 			{Name: "order", Form: FormWord, Words: []string{"key", "table", "commit"}, Default: "`key`", Doc: "What keeps its order in a stream."},
 			{Name: "collisions", Form: FormWord, Words: []string{"error", "repair"}, Default: "`error`", Doc: "A stream meets a row that should not be there, or misses one."},
 			{Name: "schema_changes", Form: FormWord, Words: []string{"stop", "add_nullable"}, Default: "`stop`", Doc: "The source's table changes while a stream runs."},

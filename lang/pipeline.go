@@ -15,6 +15,11 @@ import (
 // beside "penstock/" and the lane.
 const maxPipelineName = 40
 
+// DefaultMemory is what rows may take where the spec does not say. With the
+// default of 8 workers a run into PostgreSQL stays below 200 MiB, whatever its
+// tables are: 40 MiB are the program, and as much is what COPY sends.
+const DefaultMemory = 96 * units.MiB
+
 // pipeline reads a pipeline block. A second one of the same name is nil.
 func (r *reader) pipeline(spec *Spec, b *hcl.Block) *Pipeline {
 	shape := r.root.block("pipeline").in
@@ -25,7 +30,7 @@ func (r *reader) pipeline(spec *Spec, b *hcl.Block) *Pipeline {
 	p.From, p.To = Ref{Role: Source, Range: at}, Ref{Role: Target, Range: at}
 	p.Mode = Value[string]{V: "snapshot", Range: at}
 	p.Workers = Value[int]{V: 8, Range: at}
-	p.Memory = Value[units.Size]{V: 256 * units.MiB, Range: at}
+	p.Memory = Value[units.Size]{V: DefaultMemory, Range: at}
 	p.Order = Value[string]{V: "key", Range: at}
 	p.Collisions = Value[string]{V: "error", Range: at}
 	p.SchemaChanges = Value[string]{V: "stop", Range: at}

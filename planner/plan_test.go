@@ -200,7 +200,7 @@ func TestChunksFitTheirShareOfMemory(t *testing.T) {
 		settings string
 		want     int64
 	}{
-		{"", 3717}, // 256 MiB / 18 / 4,012 bytes
+		{"", 1393}, // 96 MiB / 18 / 4,012 bytes
 		{"memory = \"8GiB\"", 100_000},
 		{"workers = 1\n memory = \"1MiB\"", 65},
 	} {

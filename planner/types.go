@@ -107,6 +107,9 @@ func (t *table) badType(c column, err error) {
 // accepts it, else an error.
 func (t *table) fit(c column, out *plan.Column, from schema.Type, nullable bool) bool {
 	class, reason := schema.Fit(from, out.Type)
+	if takes := t.target.def.Target.Takes; takes != nil {
+		class, reason = worse(class, reason, takes, out.Native, from, t.twin(c))
+	}
 	accept := c.spec != nil && c.spec.AcceptLoss.V
 	at := c.at
 	if c.spec != nil && c.spec.Type.Set {
@@ -123,7 +126,7 @@ func (t *table) fit(c column, out *plan.Column, from schema.Type, nullable bool)
 	case schema.FitLossy:
 		if !accept {
 			t.errorf(diag.LossyColumn, at, c.name, "Values of "+c.name+" would lose something",
-				"%s: %s. Choose a wider type, or accept it: column %q { accept_loss = true }.", what, reason, c.label())
+				"%s: %s. Name a `type` that keeps it, as a text does, or accept it: column %q { accept_loss = true }.", what, reason, c.label())
 			return false
 		}
 	default:
@@ -139,9 +142,10 @@ func (t *table) fit(c column, out *plan.Column, from schema.Type, nullable bool)
 	}
 	out.Decision, out.Reason = string(class), reason
 	if remark := t.target.def.Target.Remark; remark != nil {
-		if text := remark(out.Native, out.Type); text != "" {
-			out.Reason = strings.TrimPrefix(out.Reason+"; "+text, "; ")
-		}
+		remarked(out, remark(out.Native, out.Type))
+	}
+	if remark := t.source.def.Source.Remark; remark != nil && c.source != nil && c.value == nil && t.twin(c) != out.Native {
+		remarked(out, remark(c.source.Native))
 	}
 	if nullable && !out.Nullable {
 		refuseNull(out, "the target's column is NOT NULL")
@@ -149,16 +153,32 @@ func (t *table) fit(c column, out *plan.Column, from schema.Type, nullable bool)
 	return true
 }
 
-// refuseNull adds to a decision that rows with NULL are bad rows.
-func refuseNull(out *plan.Column, why string) {
-	if out.Decision == string(schema.FitExact) {
-		out.Decision = string(schema.FitChecked)
+func remarked(out *plan.Column, text string) {
+	if text != "" {
+		out.Reason = strings.TrimPrefix(out.Reason+"; "+text, "; ")
 	}
-	if out.Reason != "" {
-		out.Reason += "; "
-	}
-	out.Reason += "NULL is refused, " + why
 }
+
+// twin is the source's type where the target's connector knows it; "" elsewhere.
+func (t *table) twin(c column) string {
+	if t.source.def != t.target.def || c.value != nil {
+		return ""
+	}
+	return c.source.Native
+}
+
+// worse is the graver of what the types say and what the target's own type says.
+func worse(class schema.FitClass, reason string, takes func(string, schema.Type, string) (schema.FitClass, string), native string, from schema.Type, source string) (schema.FitClass, string) {
+	order := []schema.FitClass{schema.FitExact, schema.FitChecked, schema.FitLossy, schema.FitNone}
+	own, why := takes(native, from, source)
+	if slices.Index(order, own) > slices.Index(order, class) {
+		return own, why
+	}
+	return class, reason
+}
+
+// refuseNull adds to a decision that rows with NULL are bad rows.
+func refuseNull(out *plan.Column, why string) { refuse(out, "NULL is refused, "+why) }
 
 // describe is a source type for people, as its database writes it.
 func (c column) describe(from schema.Type) string {

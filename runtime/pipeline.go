@@ -255,7 +255,13 @@ func settings(e *plan.Endpoint, into any) error {
 }
 
 func (p *pipeline) env(e *plan.Endpoint) connectors.Env {
-	return connectors.Env{Dir: p.o.Dir, Pipeline: p.plan.Name, TLS: e.TLS, TLSCA: e.TLSCA, Secrets: p.o.Secrets, Log: p.o.Log}
+	takes := p.plan.Resources.TargetConnections
+	if e.ID == p.plan.Source {
+		takes = p.plan.Resources.SourceConnections
+	}
+	return connectors.Env{Dir: p.o.Dir, Pipeline: p.plan.Name, TLS: e.TLS, TLSCA: e.TLSCA, Secrets: p.o.Secrets, Log: p.o.Log,
+		Connections: takes,
+		Tell:        func(text string) { p.o.Events.Emit(event.Notice{Pipeline: p.plan.Name, Text: text}) }}
 }
 
 // close gives everything back, whatever state the pipeline is in.

@@ -32,6 +32,12 @@ type Options struct {
 	Backoff Backoff
 }
 
+// GCPercent is for debug.SetGCPercent in a process that carries out plans. Nearly
+// all of its heap are batches that are recycled; garbage need not grow as large as
+// they are together before it is looked for. Collecting often costs little: a
+// batch holds no pointers that would have to be followed.
+const GCPercent = 25
+
 // Run carries out a plan. It returns when every pipeline has ended, whatever
 // became of it; Results.Exit is the worst outcome.
 func Run(ctx context.Context, p *plan.Plan, o Options) *Results {

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	goruntime "runtime"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -123,6 +124,7 @@ func pipeline(text string) error {
 	if p == nil {
 		return fmt.Errorf("%s: %s\n%s", found[0].Summary, found[0].Detail, text)
 	}
+	debug.SetGCPercent(runtime.GCPercent) // as the program does
 	res := runtime.Run(context.Background(), p, runtime.Options{Registry: reg, Dir: dir})
 	if res.Exit != 0 {
 		return fmt.Errorf("exit %d: %+v", res.Exit, res.Pipelines[0].Error)

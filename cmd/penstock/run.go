@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -161,6 +162,9 @@ func secretVariables(config any, into map[string]bool) {
 func (a *app) run(ctx context.Context, p *plan.Plan, dir string, spec *lang.Spec, only, reload []string, again string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if _, set := a.lookupEnv("GOGC"); !set {
+		defer debug.SetGCPercent(debug.SetGCPercent(runtime.GCPercent))
+	}
 	drain := make(chan struct{})
 	tally := &event.Tally{}
 	screen := a.newScreen(tally, reportEvery(p))

@@ -62,7 +62,7 @@ func Definition() *connectors.Definition {
 			Config: func() any { return &SourceConfig{} },
 			Check:  checkSource,
 			// Files that do not change can be read again; those that do stop the run.
-			Capabilities: connectors.SourceCapabilities{Durable: true, Frozen: true},
+			Capabilities: connectors.SourceCapabilities{Durable: true, Frozen: true, Values: connectors.Values{NaN: true}},
 			Splits:       splits,
 			Local:        local,
 			Explain:      explainer{},
@@ -80,6 +80,7 @@ func Definition() *connectors.Definition {
 				Delivery: "effectively once",
 				// A batch is a file: one a minute is few enough to handle.
 				CommitBytes: 64 << 20, CommitEvery: "60s",
+				Values: connectors.Values{NaN: true},
 			},
 			SplitName: splitName,
 			Local:     localTarget,

@@ -50,6 +50,7 @@ func Definition() *connectors.Definition {
 				// Every commit makes a tablet of each table it touches, and the engine
 				// reads tablets: few and large ones.
 				CommitRows: 100_000, CommitBytes: 128 << 20, CommitEvery: "10s",
+				Values: connectors.Values{FirstYear: 1, LastYear: 9999, NaN: true},
 			},
 			SplitName: connectors.SplitDotted,
 		},

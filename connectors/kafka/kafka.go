@@ -51,7 +51,9 @@ func Definition() *connectors.Definition {
 				Delivery: "exactly once for read_committed readers, else at least once with dense sequence numbers",
 				// A read_committed reader sees a record when its transaction commits.
 				CommitBytes: 1 << 20, CommitEvery: "100ms",
+				Values: connectors.Values{NaN: true},
 			},
+			Remark:    remark,
 			SplitName: splitName,
 		},
 	}

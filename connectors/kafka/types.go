@@ -17,3 +17,16 @@ func (types) Parse(native string) (schema.Type, error) { return schema.ParseType
 
 // Render names a type: a record takes every value.
 func (types) Render(t schema.Type) (string, error) { return t.String(), nil }
+
+// exactDigits is how many digits of a number survive a reader that takes it for
+// a double.
+const exactDigits = 15
+
+// remark tells of numbers that are no JSON numbers.
+func remark(_ string, t schema.Type) string {
+	n := t.Normal()
+	if t.Kind == schema.Int64 || t.Kind == schema.Decimal && (t.Precision == 0 || n.Precision > exactDigits) {
+		return "written as a JSON text, since readers take a JSON number for a double"
+	}
+	return ""
+}

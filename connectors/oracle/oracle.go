@@ -30,7 +30,9 @@ func Definition() *connectors.Definition {
 			Check:  check,
 			// An SCN can be read again while the undo of that time is kept.
 			Capabilities: connectors.SourceCapabilities{CDC: true, Durable: true,
-				Holds: "nothing by itself: undo must reach back to the SCN that the rows are read at until the last chunk is read (undo_retention)"},
+				Holds:  "nothing by itself: undo must reach back to the SCN that the rows are read at until the last chunk is read (undo_retention)",
+				Values: connectors.Values{FirstYear: -4712, LastYear: 9999, NaN: true}},
+			Remark:  remark,
 			Splits:  splits,
 			Grants:  grants,
 			Explain: explainer{},

@@ -62,10 +62,7 @@ func (types) Parse(native string) (schema.Type, error) {
 	if err != nil {
 		return schema.Type{}, err
 	}
-	word := strings.ToUpper(n.Word)
-	for _, owner := range []string{"SYS.", "PUBLIC.", "MDSYS."} {
-		word = strings.TrimPrefix(word, owner)
-	}
+	word := word(n)
 	switch word {
 	case "NUMBER", "DECIMAL", "NUMERIC", "DEC":
 		return parseNumber(word, n)
@@ -81,9 +78,9 @@ func (types) Parse(native string) (schema.Type, error) {
 			err = fmt.Errorf("RAW needs a length, as in RAW(16)")
 		}
 		return schema.Type{Kind: schema.Bytes, Length: length}, err
-	case "UROWID":
-		length, err := n.Int(4000, 1, 4000)
-		return schema.Type{Kind: schema.Text, Length: length}, err
+	case "UROWID": // so many octets, whose text is longer
+		_, err := n.Int(4000, 1, 4000)
+		return schema.Of(schema.Text), err
 	case "TIMESTAMP":
 		digits, err := n.Int(6, 0, 9)
 		return schema.Type{Kind: schema.Timestamp, Precision: digits}, err
@@ -190,4 +187,32 @@ func (types) Render(t schema.Type) (string, error) {
 		return "CLOB", nil // JSON came with version 21
 	}
 	return "", fmt.Errorf("there is no type of Oracle for %s", t)
+}
+
+// remarks are how values are read that are not simply what they were.
+var remarks = map[string]string{
+	"INTERVAL YEAR TO MONTH":   "read as its text, +01-02",
+	"INTERVAL DAY TO SECOND":   "read as its text, +01 02:03:04.5",
+	"XMLTYPE":                  "read as its text",
+	"VECTOR":                   "read as its text",
+	"ROWID":                    "read as its text, which names another row once this one has moved",
+	"UROWID":                   "read as its text, which names another row once this one has moved",
+	"TIMESTAMP WITH TIME ZONE": "the instant is kept, the offset or region that it was written with is not",
+}
+
+func remark(native string) string {
+	n, err := connectors.SplitType(native)
+	if err != nil {
+		return ""
+	}
+	return remarks[word(n)]
+}
+
+// word is a type's name in capitals and without the schema of built-in types.
+func word(n connectors.NativeType) string {
+	w := strings.ToUpper(n.Word)
+	for _, owner := range []string{"SYS.", "PUBLIC.", "MDSYS."} {
+		w = strings.TrimPrefix(w, owner)
+	}
+	return w
 }

@@ -44,7 +44,7 @@ func TestParse(t *testing.T) {
 		{"INTERVAL DAY(2) TO SECOND(6)", schema.Of(schema.Text)},
 		{"INTERVAL YEAR(2) TO MONTH", schema.Of(schema.Text)},
 		{"SYS.XMLTYPE", schema.Of(schema.Text)},
-		{"UROWID", schema.Type{Kind: schema.Text, Length: 4000}},
+		{"UROWID", schema.Of(schema.Text)},
 		{"JSON", schema.Of(schema.JSON)},
 		{"BOOLEAN", schema.Of(schema.Bool)},
 	}

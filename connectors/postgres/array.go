@@ -44,7 +44,7 @@ func (w *arrays) write(ctx context.Context, c *pgconn.PgConn, b *batch.Batch, se
 	}
 	tag, err := r.Close()
 	if err != nil {
-		return orCancelled(ctx, rowFailure(err, w.sql))
+		return orCancelled(ctx, rowFailure(because(c, err), w.sql))
 	}
 	return counted(tag.RowsAffected(), int64(sel.Len(b.Rows)))
 }

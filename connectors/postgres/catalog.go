@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"penstock/internal/schema"
@@ -43,10 +44,26 @@ JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_attrdef d ON d.adrelid = c.oid
 WHERE %s ORDER BY c.oid, a.attnum`
 )
 
+// catalogTries is how often the catalog is read when what is in it is dropped
+// meanwhile.
+const catalogTries = 5
+
 // readCatalog reads the tables of users in one transaction. Those of the
 // schema that names without one mean have none here either. which is a condition
 // on them.
-func readCatalog(ctx context.Context, c *pgconn.PgConn, own, which string) (*schema.Catalog, error) {
+func readCatalog(ctx context.Context, c *pgconn.PgConn, own, which string) (cat *schema.Catalog, err error) {
+	for range catalogTries {
+		// The server's functions look at what is there now, and know nothing of a
+		// table that the transaction's snapshot still shows.
+		var pg *pgconn.PgError
+		if cat, err = readOnce(ctx, c, own, which); !errors.As(err, &pg) || pg.Code != "XX000" {
+			break
+		}
+	}
+	return cat, err
+}
+
+func readOnce(ctx context.Context, c *pgconn.PgConn, own, which string) (*schema.Catalog, error) {
 	if _, err := run(ctx, c, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"); err != nil {
 		return nil, err
 	}

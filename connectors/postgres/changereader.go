@@ -89,7 +89,7 @@ func startReplication(ctx context.Context, c *pgconn.PgConn, of system, slot, pu
 			if of.timeout > 0 {
 				every = min(every, of.timeout/3)
 			}
-			r.pulse = beatEvery(every, r.speak)
+			r.pulse = beatEvery(every, func(context.Context) { r.speak() })
 			return r, nil
 		case msgNotice, msgParameter:
 		case msgError:

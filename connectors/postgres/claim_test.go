@@ -68,8 +68,8 @@ func TestOwnerWhoseControlSessionIsLostKeepsItsClaim(t *testing.T) {
 	tg := openTest(t, config).(*target)
 	const owners = "SELECT count(*) FROM penstock_owner o JOIN pg_stat_activity a USING (pid)"
 	endControl(t, config, "p")
-	tg.speak() // finds it lost
-	tg.speak() // opens it anew
+	tg.speak(t.Context()) // finds it lost
+	tg.speak(t.Context()) // opens it anew
 	if got := d.Ask(t, owners); got != "1" {
 		t.Fatalf("the owner's row names %s living sessions", got)
 	}
@@ -85,8 +85,8 @@ func TestOwnerWhoseControlSessionIsLostKeepsItsClaim(t *testing.T) {
 	if _, err := other.Claim(context.Background(), connectors.Owner{}); err != nil {
 		t.Fatal(err)
 	}
-	tg.speak()
-	tg.speak()
+	tg.speak(t.Context())
+	tg.speak(t.Context())
 	l := loadOf(t, "t", "copy", connectors.TargetColumn{Name: "id", Native: "integer"})
 	if err := tg.Begin(context.Background(), l, connectors.Start{Generation: 1}); connectors.ClassOf(err) != connectors.Fenced {
 		t.Errorf("the former owner begins a table: %v, want fenced", err)

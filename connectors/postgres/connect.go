@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -26,6 +27,9 @@ type server struct {
 	tls        *tls.Config // nil: in the clear
 	name       string      // "penstock/<pipeline>/": what the session's role is put behind
 	settings   map[string]string
+	patience   patience
+	takes      int          // sessions that the plan takes, at most; 0: not known
+	tell       func(string) // what a person should hear; may be nil
 }
 
 // Roles of sessions, the last part of their application_name.
@@ -35,6 +39,7 @@ const (
 	roleFinish  = "finish"
 	roleSource  = "source"
 	roleRead    = "read"
+	roleWatch   = "watch"
 )
 
 // maxSession is how long an application_name may be: the server cuts it where
@@ -42,7 +47,7 @@ const (
 const maxSession = maxName - 16
 
 // newServer resolves the password and reads the authority's certificates.
-func newServer(c Connection, env connectors.Env) (*server, error) {
+func newServer(c Connection, p patience, env connectors.Env) (*server, error) {
 	// Escaped, no name is the beginning of another one's sessions, and the
 	// server's cut and its question marks for what is not ASCII never apply.
 	name := "penstock/" + url.PathEscape(env.Pipeline) + "/"
@@ -50,7 +55,7 @@ func newServer(c Connection, env connectors.Env) (*server, error) {
 		return nil, &connectors.Error{Op: "pipeline", Table: env.Pipeline, Class: connectors.Fatal,
 			Err: fmt.Errorf("its name is too long to tell its sessions at the server by it"), Hint: "Give it a name of at most 36 letters and digits."}
 	}
-	s := &server{connection: c, name: name, settings: map[string]string{
+	s := &server{connection: c, name: name, patience: p, takes: env.Connections, tell: env.Tell, settings: map[string]string{
 		"client_encoding":               "UTF8",
 		"DateStyle":                     "ISO, YMD",
 		"IntervalStyle":                 "postgres",
@@ -107,17 +112,52 @@ func authority(env connectors.Env) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// connect opens a session. more are settings beside those of every session.
+// connect opens a session that is watched. more are settings beside those of
+// every session.
 func (s *server) connect(ctx context.Context, role string, more map[string]string) (*pgconn.PgConn, error) {
+	conn, err := s.open(ctx, role, more)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.watch(ctx, conn, role); err != nil {
+		closeNow(conn)
+		return nil, s.at("connect to", orCancelled(ctx, err))
+	}
+	return conn, nil
+}
+
+// open opens a session that nobody watches yet.
+func (s *server) open(ctx context.Context, role string, more map[string]string) (*pgconn.PgConn, error) {
 	c, err := s.config(role, more)
 	if err != nil {
 		return nil, err
 	}
+	l := &line{}
+	c.BuildFrontend = l.frontend
 	conn, err := pgconn.ConnectConfig(ctx, c)
 	if err != nil {
-		return nil, s.at("connect to", orCancelled(ctx, err))
+		return nil, s.at("connect to", s.crowded(orCancelled(ctx, err)))
 	}
+	conn.CustomData()[lineKey] = l
 	return conn, nil
+}
+
+// crowded says in an error of a server that has no session left how many are
+// needed.
+func (s *server) crowded(err error) error {
+	var pg *pgconn.PgError
+	var e *connectors.Error
+	if s.takes > 0 && errors.As(err, &pg) && pg.Code == "53300" && errors.As(err, &e) {
+		e.Hint = fmt.Sprintf("The plan takes up to %d connections of it: write a lower `workers` in the pipeline, or raise max_connections (or the limit of the role or the database) at the server.", s.takes)
+	}
+	return err
+}
+
+// say tells a person what goes on.
+func (s *server) say(text string) {
+	if s.tell != nil {
+		s.tell(text)
+	}
 }
 
 // localBuffer is what the kernel holds of a unix socket's octets. Its own 208 KiB
@@ -136,14 +176,17 @@ func (s *server) config(role string, more map[string]string) (*pgconn.Config, er
 	c.Host, c.Port, c.Database, c.User, c.Password = at.Host, uint16(at.Port), at.Database, at.User, s.password
 	c.TLSConfig, c.Fallbacks, c.ValidateConnect, c.AfterConnect = s.tls, nil, nil, nil
 	c.KerberosSrvName, c.KerberosSpn, c.SSLNegotiation, c.ChannelBinding, c.RequireAuth = "", "", "", "prefer", ""
-	c.ConnectTimeout = 30 * time.Second
-	dialer := &net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 6}}
-	c.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
-		conn, err := dialer.DialContext(ctx, network, addr)
+	c.ConnectTimeout = s.patience.connect
+	dialer := &net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 6}, Control: boundUnacknowledged}
+	c.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dialer.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
 		if local, ok := conn.(*net.UnixConn); ok {
 			_ = local.SetWriteBuffer(localBuffer) // it would only be slower
 		}
-		return conn, err
+		return &watched{Conn: conn}, nil
 	}
 	c.RuntimeParams = maps.Clone(s.settings)
 	c.RuntimeParams["application_name"] = s.name + role

@@ -83,7 +83,7 @@ func (w *copier) flush(ctx context.Context, c *pgconn.PgConn) error {
 		if c.IsClosed() {
 			w.read, w.buf = &bytes.Reader{}, nil
 		}
-		return orCancelled(ctx, rowFailure(err, w.sql))
+		return orCancelled(ctx, rowFailure(because(c, err), w.sql))
 	}
 	if err := counted(tag.RowsAffected(), w.rows); err != nil {
 		return err
@@ -92,7 +92,13 @@ func (w *copier) flush(ctx context.Context, c *pgconn.PgConn) error {
 	return nil
 }
 
-func (w *copier) reset() { w.buf, w.rows = w.buf[:0], 0 }
+// reset keeps the buffer, unless a huge value has made it huge.
+func (w *copier) reset() {
+	w.buf, w.rows = w.buf[:0], 0
+	if cap(w.buf) > 2*copyBytes {
+		w.buf = nil
+	}
+}
 
 // counted compares what the server says went in with what was sent.
 func counted(got, want int64) error {

@@ -105,8 +105,11 @@ func classifyClient(err error) (connectors.Class, string) {
 		record     tls.RecordHeaderError
 		network    net.Error
 		connect    *pgconn.ConnectError
+		stall      *stallError
 	)
 	switch {
+	case errors.As(err, &stall):
+		return connectors.Transient, ""
 	case errors.As(err, &authority), errors.As(err, &name), errors.As(err, &invalid), errors.As(err, &unverified), errors.As(err, &record):
 		return connectors.Permission, "The server's certificate was not accepted: name the authority that signed it with `tls_ca`, and the host as the certificate does."
 	case strings.Contains(err.Error(), "server refused TLS connection"):
@@ -140,7 +143,8 @@ func orCancelled(ctx context.Context, err error) error {
 
 // at adds what was being done, and to which table, to an error that has its class.
 func at(op, table string, err error) error {
-	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	var classed *connectors.Error // a time-out of ours, for one
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) && !errors.As(err, &classed) {
 		return err
 	}
 	return &connectors.Error{Op: op, Table: table, Class: connectors.ClassOf(err), Err: err}

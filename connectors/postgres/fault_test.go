@@ -22,8 +22,8 @@ type fault struct {
 	struck  atomic.Int64
 }
 
-// line is a socket that leads to the server's through a fault.
-func line(t *testing.T, d *postgrestest.Database, f *fault) *TargetConfig {
+// throughFault is a socket that leads to the server's through a fault.
+func throughFault(t *testing.T, d *postgrestest.Database, f *fault) *TargetConfig {
 	t.Helper()
 	dir := t.TempDir()
 	l, err := net.Listen("unix", filepath.Join(dir, ".s.PGSQL.5432"))
@@ -104,7 +104,7 @@ func TestChunkWhoseSessionIsLostGoesInOnce(t *testing.T) {
 		t.Run(fmt.Sprintf("%q forward %v", f.at, f.forward), func(t *testing.T) {
 			d := postgrestest.Shared(t).Database(t)
 			flt := &fault{at: f.at, forward: f.forward}
-			tg := openTest(t, line(t, d, flt))
+			tg := openTest(t, throughFault(t, d, flt))
 			l := loadOf(t, "t", "copy", connectors.TargetColumn{Name: "id", Native: "integer"})
 			w := beginTest(t, tg, l, 1)
 			b := rowsOf(t, l, []string{"1"}, []string{"2"})
@@ -148,7 +148,7 @@ func TestControlSessionThatIsLostIsOpenedAnew(t *testing.T) {
 			t.Run(fmt.Sprintf("%q forward %v", at, forward), func(t *testing.T) {
 				d := postgrestest.Shared(t).Database(t)
 				flt := &fault{at: at, forward: forward}
-				tg := openTest(t, line(t, d, flt))
+				tg := openTest(t, throughFault(t, d, flt))
 				l := loadOf(t, "t", "copy", connectors.TargetColumn{Name: "id", Native: "integer"})
 				flt.armed.Store(true)
 				w := beginTest(t, tg, l, 1)

@@ -21,6 +21,7 @@ import (
 // then on only the feed reads from it. It belongs to one goroutine.
 type feed struct {
 	session *pgconn.PgConn
+	line    *line
 	buf     []byte // read from the socket
 	at, end int    // buf[at:end] is not taken yet
 	first   bool   // the next row has the stream's header before it
@@ -37,7 +38,7 @@ func newFeed(ctx context.Context, c *pgconn.PgConn) (*feed, error) {
 	if err := c.SyncConn(ctx); err != nil {
 		return nil, orCancelled(ctx, failure(err, ""))
 	}
-	return &feed{session: c, buf: make([]byte, feedBytes)}, nil
+	return &feed{session: c, line: lineTo(c), buf: make([]byte, feedBytes)}, nil
 }
 
 // start sends the statement. Its answer is read by next.
@@ -52,7 +53,7 @@ func (f *feed) start(ctx context.Context, sql string) error {
 	}
 	f.first, f.broken = true, true // until the whole answer is read
 	defer f.watch(ctx)()
-	if _, err := f.session.Conn().Write(msg); err != nil {
+	if _, err := (lineWriter{f.line, f.session.Conn()}).Write(msg); err != nil {
 		return orCancelled(ctx, failure(err, ""))
 	}
 	return nil
@@ -173,7 +174,7 @@ func (f *feed) fill(need int) error {
 			f.end, f.at = f.end-f.at, 0
 		}
 	}
-	n, err := f.session.Conn().Read(f.buf[f.end:])
+	n, err := lineReader{f.line, f.session.Conn()}.Read(f.buf[f.end:])
 	f.end += n
 	if n > 0 {
 		return nil

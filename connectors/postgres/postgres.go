@@ -40,7 +40,10 @@ type TargetConfig struct {
 }
 
 // Definition is the connector.
-func Definition() *connectors.Definition {
+func Definition() *connectors.Definition { return usual.definition() }
+
+// definition is the connector with a patience of its own.
+func (p patience) definition() *connectors.Definition {
 	return &connectors.Definition{
 		Kind:    Kind,
 		Summary: "PostgreSQL 15 and later: loads by binary COPY, changes by logical replication",
@@ -53,7 +56,9 @@ func Definition() *connectors.Definition {
 			Check:  checkSource,
 			// An exported snapshot ends with the session that holds it.
 			Capabilities: connectors.SourceCapabilities{CDC: true, Durable: failpoint.Off("point"),
-				Holds: "one transaction, from the first table's cut until the last chunk is read: VACUUM keeps what was deleted or updated since, in the whole database, and each table has an ACCESS SHARE lock"},
+				Holds:  "one transaction, from the first table's cut until the last chunk is read: VACUUM keeps what was deleted or updated since, in the whole database, and each table has an ACCESS SHARE lock",
+				Values: connectors.Values{FirstYear: -4712, LastYear: 294276, Infinite: true, NaN: true, NaNDecimals: true}},
+			Remark: remark,
 			Splits: splits,
 			Place:  func(config any, _ connectors.Env) string { return placeOf(config.(*SourceConfig).Connection) },
 			Live:   sourceChecks,
@@ -62,7 +67,7 @@ func Definition() *connectors.Definition {
 			},
 			Explain: sourceExplainer{},
 			Changes: changeExplainer{},
-			Open:    openSource,
+			Open:    p.openSource,
 		},
 		Target: &connectors.TargetDef{
 			Config: func() any { return &TargetConfig{} },
@@ -76,7 +81,11 @@ func Definition() *connectors.Definition {
 				// The cost of a net change falls until about 10,000 keys; a second is
 				// what a reader of the target waits at most.
 				CommitRows: 10_000, CommitBytes: 8 << 20, CommitEvery: "1s",
+				// Years from 4713 BC on: only a file can have earlier ones, and they
+				// are refused as they are written.
+				Values: connectors.Values{NaN: true},
 			},
+			Takes:     takes,
 			SplitName: splitName,
 			Objects:   objectsOf,
 			Home:      func(config any) string { return config.(*TargetConfig).Schema },
@@ -87,8 +96,8 @@ func Definition() *connectors.Definition {
 			},
 			Own:     own,
 			Explain: explainer{},
-			Open:    openTarget,
-			Read:    openLoaded,
+			Open:    p.openTarget,
+			Read:    p.openLoaded,
 			Dialect: &dialect,
 		},
 	}

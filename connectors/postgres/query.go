@@ -37,7 +37,7 @@ func query(ctx context.Context, c *pgconn.PgConn, sql string, each func(row [][]
 	}
 	tag, err := r.Close()
 	if err != nil {
-		return 0, orCancelled(ctx, failure(err, sql))
+		return 0, orCancelled(ctx, failure(because(c, err), sql))
 	}
 	return tag.RowsAffected(), stop
 }
@@ -53,7 +53,7 @@ func run(ctx context.Context, c *pgconn.PgConn, sql string) (found bool, err err
 		}
 	}
 	if err := r.Close(); err != nil {
-		return false, orCancelled(ctx, failure(err, sql))
+		return false, orCancelled(ctx, failure(because(c, err), sql))
 	}
 	return found, nil
 }
@@ -98,7 +98,7 @@ func begin(ctx context.Context, c *pgconn.PgConn) error {
 func commit(ctx context.Context, c *pgconn.PgConn) error {
 	results, err := c.Exec(ctx, "COMMIT").ReadAll()
 	if err != nil {
-		return orCancelled(ctx, failure(err, "COMMIT"))
+		return orCancelled(ctx, failure(because(c, err), "COMMIT"))
 	}
 	if n := len(results); n == 0 || results[n-1].CommandTag.String() != "COMMIT" {
 		return failure(fmt.Errorf("the server rolled the transaction back at COMMIT"), "")

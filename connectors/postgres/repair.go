@@ -10,9 +10,9 @@ import (
 
 // openLoaded opens a target to be read from. The server holds every value to its
 // column's type, so that the types of a source are those of its columns.
-func openLoaded(ctx context.Context, config any, env connectors.Env) (connectors.Source, error) {
+func (p patience) openLoaded(ctx context.Context, config any, env connectors.Env) (connectors.Source, error) {
 	c := config.(*TargetConfig)
-	return openSource(ctx, &SourceConfig{Connection: c.Connection, Schema: c.Schema}, env)
+	return p.openSource(ctx, &SourceConfig{Connection: c.Connection, Schema: c.Schema}, env)
 }
 
 // dialect writes repairs.

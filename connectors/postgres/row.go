@@ -72,13 +72,13 @@ func (w *singles) some(ctx context.Context, c *pgconn.PgConn, b *batch.Batch, se
 	for {
 		r, err := p.GetResults()
 		if err != nil {
-			return ofRow(orCancelled(ctx, rowFailure(err, w.sql)), from+answers)
+			return ofRow(orCancelled(ctx, rowFailure(because(c, err), w.sql)), from+answers)
 		}
 		switch r := r.(type) {
 		case *pgconn.ResultReader:
 			tag, err := r.Close()
 			if err != nil {
-				return ofRow(orCancelled(ctx, rowFailure(err, w.sql)), from+answers)
+				return ofRow(orCancelled(ctx, rowFailure(because(c, err), w.sql)), from+answers)
 			}
 			answers++
 			inserted += tag.RowsAffected()

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -98,3 +99,13 @@ func endControl(t testing.TB, config any, pipeline string) {
 }
 
 func TestMain(m *testing.M) { os.Exit(postgrestest.Main(m)) }
+
+// openTarget opens a target with the patience of a run.
+func openTarget(ctx context.Context, config any, env connectors.Env) (connectors.Target, error) {
+	return usual.openTarget(ctx, config, env)
+}
+
+// openSource does the same for a source.
+func openSource(ctx context.Context, config any, env connectors.Env) (connectors.Source, error) {
+	return usual.openSource(ctx, config, env)
+}

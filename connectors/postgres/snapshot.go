@@ -223,8 +223,10 @@ func (n *snapshot) lose(err error) {
 	}
 }
 
-// speak keeps the holder's session from being taken for dead on its way.
-func (n *snapshot) speak() {
+// speak keeps the holder's session from being taken for dead on its way. A server
+// that takes long to answer is waited for, as everywhere: with this session the
+// whole load would begin anew.
+func (n *snapshot) speak(ctx context.Context) {
 	if !n.mu.TryLock() {
 		return
 	}
@@ -232,8 +234,6 @@ func (n *snapshot) speak() {
 	if n.lost != nil || n.closed {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), pulseEvery)
-	defer cancel()
 	if _, err := run(ctx, n.holder, "SELECT 1"); err != nil {
 		n.lose(err)
 	}

@@ -20,12 +20,12 @@ var _ connectors.Source = (*source)(nil)
 
 // openSource connects once, so that what is wrong with the connection is told
 // before anything else happens.
-func openSource(ctx context.Context, config any, env connectors.Env) (connectors.Source, error) {
+func (p patience) openSource(ctx context.Context, config any, env connectors.Env) (connectors.Source, error) {
 	c := *config.(*SourceConfig)
 	if c.Schema == "" {
 		c.Schema = "public"
 	}
-	s, err := newServer(c.Connection, env)
+	s, err := newServer(c.Connection, p, env)
 	if err != nil {
 		return nil, err
 	}

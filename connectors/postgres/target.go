@@ -37,12 +37,12 @@ var _ connectors.Target = (*target)(nil)
 
 // openTarget connects once, so that what is wrong with the connection is told
 // before anything else happens.
-func openTarget(ctx context.Context, config any, env connectors.Env) (connectors.Target, error) {
+func (p patience) openTarget(ctx context.Context, config any, env connectors.Env) (connectors.Target, error) {
 	c := *config.(*TargetConfig)
 	if c.Schema == "" {
 		c.Schema = "public"
 	}
-	s, err := newServer(c.Connection, env)
+	s, err := newServer(c.Connection, p, env)
 	if err != nil {
 		return nil, err
 	}
@@ -168,27 +168,28 @@ func (t *target) Close() error {
 
 // pulse is the goroutine by which an idle session speaks.
 type pulse struct {
-	quit, done chan struct{}
-	once       sync.Once
+	stopped context.CancelFunc
+	done    chan struct{}
 }
 
 // pulseEvery is a sixth of the time after which the server ends a silent session.
 const pulseEvery = 5 * time.Second
 
-func beat(speak func()) *pulse { return beatEvery(pulseEvery, speak) }
+func beat(speak func(context.Context)) *pulse { return beatEvery(pulseEvery, speak) }
 
-func beatEvery(every time.Duration, speak func()) *pulse {
-	p := &pulse{quit: make(chan struct{}), done: make(chan struct{})}
+func beatEvery(every time.Duration, speak func(context.Context)) *pulse {
+	ctx, stop := context.WithCancel(context.Background())
+	p := &pulse{stopped: stop, done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
 		tick := time.NewTicker(every)
 		defer tick.Stop()
 		for {
 			select {
-			case <-p.quit:
+			case <-ctx.Done():
 				return
 			case <-tick.C:
-				speak()
+				speak(ctx)
 			}
 		}
 	}()
@@ -198,12 +199,12 @@ func beatEvery(every time.Duration, speak func()) *pulse {
 // speak says something on the control session, unless it is in use. A session
 // that was lost is opened anew at the next beat; what is wrong with it then is
 // found by whoever uses it next.
-func (t *target) speak() {
+func (t *target) speak(ctx context.Context) {
 	if !t.mu.TryLock() {
 		return
 	}
 	defer t.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), pulseEvery)
+	ctx, cancel := context.WithTimeout(ctx, pulseEvery)
 	defer cancel()
 	if t.session == nil || t.session.IsClosed() {
 		if t.connect(ctx) == nil {
@@ -218,6 +219,6 @@ func (p *pulse) stop() {
 	if p == nil {
 		return
 	}
-	p.once.Do(func() { close(p.quit) })
+	p.stopped()
 	<-p.done
 }

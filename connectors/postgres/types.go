@@ -22,7 +22,7 @@ var simple = map[string]schema.Type{
 	"oid":  schema.Of(schema.Int64), // 32 bits without a sign
 	"real": schema.Of(schema.Float32), "float4": schema.Of(schema.Float32),
 	"double precision": schema.Of(schema.Float64), "float8": schema.Of(schema.Float64),
-	"text": schema.Of(schema.Text), "citext": schema.Of(schema.Text), "name": {Kind: schema.Text, Length: maxName}, `"char"`: {Kind: schema.Text, Length: 1},
+	"text": schema.Of(schema.Text), "citext": schema.Of(schema.Text), "name": {Kind: schema.Text, Length: maxName}, `"char"`: {Kind: schema.Text, Length: 4}, // an octet past ASCII is written \351, since version 16
 	"bytea": schema.Of(schema.Bytes),
 	"date":  schema.Of(schema.Date),
 	"uuid":  schema.Of(schema.UUID),

@@ -44,7 +44,9 @@ func Definition() *connectors.Definition {
 			// A snapshot transaction ends with its session: the same point can't be
 			// read again after a restart.
 			Capabilities: connectors.SourceCapabilities{CDC: true,
-				Holds: "one snapshot transaction a reader, until its last chunk is read: tempdb keeps the versions of rows that change meanwhile"},
+				Holds:  "one snapshot transaction a reader, until its last chunk is read: tempdb keeps the versions of rows that change meanwhile",
+				Values: connectors.Values{FirstYear: 1, LastYear: 9999}},
+			Remark: remark,
 			Splits: splits,
 			Grants: grants,
 		},

@@ -43,11 +43,29 @@ var simple = map[string]schema.Type{
 var refused = map[string]string{
 	"sql_variant": "each row has a type of its own: read a view that casts it to one, or leave the column out",
 	"hierarchyid": "read a view that gives its ToString(), or leave the column out",
-	"geometry":    "read a view that gives its STAsText(), or leave the column out",
-	"geography":   "read a view that gives its STAsText(), or leave the column out",
+	"geometry":    "read a view that gives its ToString() (STAsText() leaves out Z and M), and its STSrid where rows differ in it, or leave the column out",
+	"geography":   "read a view that gives its ToString() (STAsText() leaves out Z and M), and its STSrid where rows differ in it, or leave the column out",
 	"vector":      "read a view that casts it to nvarchar(max), or leave the column out",
 	"cursor":      "it is no type of a column",
 	"table":       "it is no type of a column",
+}
+
+// remarks are how values are read that are not simply what they were.
+var remarks = map[string]string{
+	"datetimeoffset":   "the instant is kept, the offset that it was written with is not",
+	"datetime":         "counted in 1/300 s, and read in milliseconds as its text has them",
+	"rowversion":       "the number that the row has at the source; the target does not count it on",
+	"timestamp":        "the number that the row has at the source; the target does not count it on",
+	"uniqueidentifier": "octets in the order of its text; SQL Server sorts by the last ones first",
+	"xml":              "read as its text",
+}
+
+func remark(native string) string {
+	n, err := connectors.SplitType(native)
+	if err != nil {
+		return ""
+	}
+	return remarks[strings.TrimPrefix(strings.ToLower(n.Word), "sys.")]
 }
 
 // Parse reads a type.

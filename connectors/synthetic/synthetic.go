@@ -36,7 +36,7 @@ func Definition() *connectors.Definition {
 		Source: &connectors.SourceDef{
 			Config:       func() any { return &Config{} },
 			Check:        check,
-			Capabilities: connectors.SourceCapabilities{Durable: true, Frozen: true},
+			Capabilities: connectors.SourceCapabilities{Durable: true, Frozen: true, Values: connectors.Values{FirstYear: 1, LastYear: 9999}},
 			Splits:       splits,
 			Local:        local,
 			Explain:      explainer{},

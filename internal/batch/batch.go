@@ -94,8 +94,10 @@ type Pool struct {
 	types  []schema.Type
 	limits Limits
 
-	mu   sync.Mutex
-	free []*Batch
+	mu     sync.Mutex
+	free   []*Batch
+	rooms  []room // by column, of the batches that were sealed
+	octets int    // of encoded rows that a batch has had at most
 }
 
 // NewPool returns a pool for batches with these columns.
@@ -106,7 +108,7 @@ func NewPool(types []schema.Type, l Limits) *Pool {
 	if l.Bytes == 0 {
 		l.Bytes = DefaultBytes
 	}
-	return &Pool{types: append([]schema.Type{}, types...), limits: l}
+	return &Pool{types: append([]schema.Type{}, types...), limits: l, rooms: make([]room, len(types))}
 }
 
 // Types are the column types of the pool's batches.
@@ -119,18 +121,29 @@ func (p *Pool) Builder() *Builder {
 	if n := len(p.free); n > 0 {
 		b, p.free = p.free[n-1], p.free[:n-1]
 	}
-	p.mu.Unlock()
 	if b == nil {
-		b = &Batch{own: make([]*Column, len(p.types))}
+		b = &Batch{own: make([]*Column, len(p.types)), Encoded: roomFor[[]byte](nil, min(p.octets, p.limits.Bytes+p.limits.Bytes/16))}
 		for i, t := range p.types {
 			b.own[i] = NewColumn(t)
+			p.rooms[i].make(b.own[i], p.limits)
 			if b.own[i].store == schema.StoreBytes {
 				b.wide = append(b.wide, b.own[i])
 			}
 		}
 	}
+	p.mu.Unlock()
 	b.pool = p
 	return &Builder{b: b, limits: p.limits, wide: b.wide}
+}
+
+// learn keeps in mind how large the pool's batches are.
+func (p *Pool) learn(b *Batch) {
+	p.mu.Lock()
+	for i, c := range b.own {
+		p.rooms[i].learn(c)
+	}
+	p.octets = max(p.octets, len(b.Encoded))
+	p.mu.Unlock()
 }
 
 // maxKept is how many idle batches a pool keeps; more are left to the garbage
@@ -139,7 +152,11 @@ const maxKept = 64
 
 func (p *Pool) put(b *Batch) {
 	for _, c := range b.own {
+		c.fitting(p.limits)
 		c.Reset()
+	}
+	if cap(b.Encoded) > 2*p.limits.Bytes {
+		b.Encoded = nil
 	}
 	b.Rows, b.Columns, b.Encoded = 0, b.Columns[:0], b.Encoded[:0]
 	b.origin.reset()
@@ -231,6 +248,7 @@ func (b *Builder) Seal() *Batch {
 		out.Rows = out.own[0].rows
 	}
 	out.Columns = append(out.Columns[:0], out.own...)
+	out.pool.learn(out)
 	for i, c := range out.own {
 		c.check()
 		if c.rows != out.Rows {
@@ -260,6 +278,7 @@ func (b *Builder) SealOver(parent *Batch, from []int) *Batch {
 		}
 		out.Columns = append(out.Columns, c)
 	}
+	out.pool.learn(out)
 	return out
 }
 

@@ -172,7 +172,7 @@ var plannerCodes = []Doc{
 		"The source's connector does not read this type. Leave the column out with `drop`.",
 		`table "APP.DOCS" {}`, "table \"APP.DOCS\" {\n  column \"PICTURE\" { drop = true }\n}"},
 	{LossyColumn, "Values would lose something",
-		"A digit, a time zone or padding would go without a test. Choose a wider type, or accept it by name.",
+		"A digit, a time zone or padding would go without a test. Name a type that keeps it, as a text does, or accept the loss.",
 		`column "AT" { type = "date" }`, "column \"AT\" {\n  type        = \"date\"\n  accept_loss = true\n}"},
 	{UndecidableColumn, "Type can't be decided",
 		"The source does not say enough for a type to be chosen. Name one with `type`.",

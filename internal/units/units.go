@@ -66,14 +66,15 @@ func ParseDuration(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// String prints a size in the largest unit that keeps it whole, else with one digit.
+// String prints a size in the largest unit that keeps it whole, else with one
+// digit, in one of which there are four.
 func (s Size) String() string {
 	for _, u := range sizeUnits[:4] {
 		n := Size(u.size)
 		switch {
 		case s >= n && s%n == 0:
 			return fmt.Sprintf("%d%s", s/n, u.name)
-		case s >= 10*n:
+		case s >= 4*n:
 			return fmt.Sprintf("%.1f%s", float64(s)/u.size, u.name)
 		}
 	}

@@ -166,7 +166,8 @@ func (p *pipeline) endpoint(pn *plan.Plan, id string) (*plan.Endpoint, *connecto
 }
 
 func (p *pipeline) env(e *plan.Endpoint) connectors.Env {
-	return connectors.Env{Dir: p.o.Dir, Pipeline: p.plan.Name, TLS: e.TLS, TLSCA: e.TLSCA, Secrets: p.o.Secrets, Log: p.o.Log}
+	return connectors.Env{Dir: p.o.Dir, Pipeline: p.plan.Name, TLS: e.TLS, TLSCA: e.TLSCA, Secrets: p.o.Secrets, Log: p.o.Log,
+		Tell: func(text string) { p.o.Events.Emit(event.Notice{Pipeline: p.plan.Name, Text: text}) }}
 }
 
 func usage(format string, args ...any) error {

@@ -197,7 +197,18 @@ func (s *Server) Stop() error {
 // Restart ends the server at once, as a crash does, and starts it again.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
-	_ = s.cmd.Process.Signal(syscall.SIGQUIT) // immediate shutdown
+	s.restart(t, syscall.SIGQUIT) // immediate shutdown
+}
+
+// RestartFast ends the server's sessions and then the server, and starts it again.
+func (s *Server) RestartFast(t testing.TB) {
+	t.Helper()
+	s.restart(t, syscall.SIGINT) // fast shutdown
+}
+
+func (s *Server) restart(t testing.TB, by syscall.Signal) {
+	t.Helper()
+	_ = s.cmd.Process.Signal(by)
 	<-s.exited
 	who, err := owner()
 	if err == nil {
