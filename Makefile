@@ -21,7 +21,7 @@ QUICKSTART := examples/quickstart
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build demo test race faults fuzz check check-format check-vet check-staticcheck check-tidy check-generate check-goldens bench bench-rows bench-validate bench-verify bench-copydb bench-load update clean help
+.PHONY: build demo test race faults fuzz check check-format check-vet check-staticcheck check-tidy check-generate check-goldens bench bench-rows bench-validate bench-verify bench-copydb bench-follow bench-load update clean help
 
 build: ## Build bin/penstock, one static binary
 	@$(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/penstock ./cmd/penstock
@@ -83,6 +83,11 @@ COPYFLAGS ?=
 bench-copydb: ## PostgreSQL to PostgreSQL beside psql pipes, pg_dump and pgcopydb (COPYFLAGS="-scale 0.1 -runs 1"); half an hour
 	@.ci/postgres
 	@$(GO) run ./bench/copydb $(COPYFLAGS)
+
+FOLLOWFLAGS ?=
+bench-follow: ## pgbench's changes out of PostgreSQL's log beside pg_recvlogical, and into another database (FOLLOWFLAGS="-changes 300000 -runs 1")
+	@.ci/postgres
+	@$(GO) run ./bench/follow $(FOLLOWFLAGS)
 
 bench-load: ## Tables into PostgreSQL beside psql, pgloader, pgcopydb (LOADFLAGS="-only big_table -pgferry PROGRAM"); an hour
 	@.ci/postgres

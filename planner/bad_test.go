@@ -62,9 +62,8 @@ func TestBadSpecs(t *testing.T) {
 	}
 }
 
-// elsewhere are codes that no spec alone can give: lang finds the fault first,
-// or it is on the command line.
-var elsewhere = []diag.Code{diag.WrongRole, diag.NothingSelected}
+// elsewhere are codes that no spec alone can give: they are on the command line.
+var elsewhere = []diag.Code{diag.NothingSelected}
 
 func checkBad(t *testing.T, name string, files map[string][]byte, want []string) diag.List {
 	t.Helper()

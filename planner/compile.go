@@ -21,7 +21,8 @@ import (
 
 // Options say what to compile, and with which catalogs.
 type Options struct {
-	// Only names pipelines, or tables of one as pipeline.table; nil is all.
+	// Only names the pipelines to compile, nil is all; a table behind a dot is let
+	// stand: a pipeline is planned whole, and who carries it out picks tables.
 	Only []string
 	// Catalogs by endpoint id (source.erp) stand for what the spec names: the
 	// live ones, when a run plans.

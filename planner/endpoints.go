@@ -47,7 +47,7 @@ func (c *compiler) decodeEndpoints() {
 		case e.Role == lang.Target && ep.def.Target != nil:
 			make, check = ep.def.Target.Config, ep.def.Target.Check
 		default:
-			c.diags.Errorf(diag.WrongRole, e.Kind.Range, "Connector can't be used here", "%s is never a %s. %s",
+			c.diags.Errorf(diag.UnknownConnector, e.Kind.Range, "Connector can't be used here", "%s is never a %s. %s",
 				e.Kind.V, e.Role, c.kindsOf(e.Role))
 			continue
 		}

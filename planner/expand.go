@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"strings"
 
 	"penstock/internal/diag"
 	"penstock/internal/schema"
@@ -177,3 +178,5 @@ func (c *compiler) wrongExpect(b *lang.Table, found []pick, matched int) {
 		"%q gives %s%s%s. Correct `expect`, or the names.", b.Label.V, plural(len(found), "table"), which, excluded)
 	d.Related = append(d.Related, diag.Related{Message: "what gives the tables", Range: b.DefRange})
 }
+
+func isName(n schema.Name, text string) bool { return strings.EqualFold(n.String(), text) }

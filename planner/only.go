@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"penstock/internal/diag"
-	"penstock/internal/schema"
 	"penstock/lang"
 )
 
@@ -46,48 +45,3 @@ func (c *compiler) pipelineOf(only string) *lang.Pipeline {
 	}
 	return nil
 }
-
-// onlyTables keeps the tables that Only names, by their source or their target
-// name. A pipeline named alone keeps all.
-func (c *compiler) onlyTables(p *lang.Pipeline, tables []*table) []*table {
-	var names []string
-	for _, o := range c.options.Only {
-		name, ok := strings.CutPrefix(o, p.Name.V)
-		switch {
-		case !ok:
-		case name == "":
-			return tables
-		case name[0] == '.':
-			names = append(names, name[1:])
-		}
-	}
-	if names == nil {
-		return tables
-	}
-	var out []*table
-	found := make([]bool, len(names))
-	for _, t := range tables {
-		keep := false
-		for i, n := range names {
-			if isName(t.src.Name, n) || isName(t.out.Target, n) {
-				found[i], keep = true, true
-			}
-		}
-		if keep {
-			out = append(out, t)
-		}
-	}
-	for i, ok := range found {
-		if !ok {
-			var all []string
-			for _, t := range tables {
-				all = append(all, t.src.Name.String())
-			}
-			c.diags.Errorf(diag.NothingSelected, p.DefRange, "No table to select", "--only %s.%s names no table of pipeline %q.%s",
-				p.Name.V, names[i], p.Name.V, didYouMean(names[i], all))
-		}
-	}
-	return out
-}
-
-func isName(n schema.Name, text string) bool { return strings.EqualFold(n.String(), text) }

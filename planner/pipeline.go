@@ -26,13 +26,9 @@ func (c *compiler) pipeline(spec *lang.Pipeline) *plan.Pipeline {
 	if source == nil {
 		return nil
 	}
-	var tables []*table
 	for _, k := range c.expand(spec, source) {
 		t := &table{pipeline: p, c: c, spec: k.block, src: k.src}
 		t.compile(target)
-		tables = append(tables, t)
-	}
-	for _, t := range c.onlyTables(spec, tables) {
 		p.out.Tables = append(p.out.Tables, t.out)
 	}
 	if c.diags.HasErrors() {

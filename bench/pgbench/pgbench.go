@@ -6,6 +6,7 @@ package pgbench
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	goruntime "runtime"
@@ -33,8 +34,13 @@ type Server struct {
 }
 
 // Start starts the server. Close must be called.
-func Start() (*Server, error) {
-	pg, err := postgrestest.Start(postgrestest.Options{Durable: true, Settings: Settings})
+func Start() (*Server, error) { return StartWith(nil) }
+
+// StartWith is Start with settings beside those of every server.
+func StartWith(more map[string]string) (*Server, error) {
+	settings := maps.Clone(Settings)
+	maps.Copy(settings, more)
+	pg, err := postgrestest.Start(postgrestest.Options{Durable: true, Settings: settings})
 	if err != nil {
 		return nil, err
 	}

@@ -1,250 +1,205 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"penstock/connectors"
 	"penstock/connectors/all"
 	"penstock/internal/diag"
-	"penstock/lang"
-	"penstock/planner"
 
-	"github.com/hashicorp/hcl/v2"
 	"golang.org/x/tools/txtar"
-	"pgregory.net/rapid"
 )
 
-// oneSyntax are codes of faults that can be made in one syntax alone.
-var oneSyntax = map[diag.Code]string{
-	diag.HCLOneLine:    ".hcl",  // YAML has no blocks of one line
-	diag.ExtraLabel:    ".hcl",  // a label too many is another setting in YAML
-	diag.TwoDocuments:  ".yaml", // HCL has no documents, tabs that matter, tags or aliases
-	diag.YAMLTab:       ".yaml",
-	diag.YAMLTag:       ".yaml",
-	diag.YAMLFlowBrace: ".yaml",
-	diag.YAMLStart:     ".yaml",
-	diag.YAMLSyntax:    ".yaml",
-	diag.YAMLAlias:     ".yaml",
-}
+// everyCode is the folder with a case of each code in the registry, named by it.
+// A case holds
+//
+//   - spec.hcl and spec.yaml, the same fault in both syntaxes; or one of them, or
+//     a file that is neither, and in "only" why the fault can't be in both;
+//   - "want", a line for each diagnostic that is given: the code, and between
+//     quotes the text that it covers, as in PEN0102 "wokers"; a second text is
+//     what it covers in YAML, where the two are not written alike;
+//   - "command", if it is not validate SPEC --json;
+//   - "setup", if something has to be there before: command lines of penstock,
+//     or "sql FILE STATEMENTS" on an SQLite file;
+//   - any other file that the spec or the command names.
+const everyCode = "testdata/diagnostics"
 
-// noSyntax are codes about files, before there is a syntax.
-var noSyntax = []diag.Code{diag.NotASpecFile, diag.NoSpecFiles}
+var wantLine = regexp.MustCompile(`^(PEN\d{4}) ("(?:[^"\\]|\\.)*")(?: ("(?:[^"\\]|\\.)*"))?$`)
 
-// needServer are codes of what only a server can tell: live_postgres_test.go shows them.
-var needServer = []diag.Code{diag.EndpointRefuses, diag.EndpointWarns, diag.CatalogChanged, diag.OtherLoad, diag.EarlierLoad}
-
-// Every code has a case with the text that it covers, in both syntaxes where
-// the fault can be made in both: the tables of lang and planner, and what takes
-// more than a file, here.
+// Every code in the registry has a case, with the text that it covers, in both
+// syntaxes where the fault can be made in both; else the case says why not. The
+// whole program answers, with its own connectors, by what it writes for machines.
 func TestEveryCodeHasACaseInBothSyntaxes(t *testing.T) {
-	have := map[diag.Code]map[string]bool{}
-	add := func(code diag.Code, ext string) {
-		if have[code] == nil {
-			have[code] = map[string]bool{}
-		}
-		have[code][ext] = true
-	}
-	code := regexp.MustCompile(`(?m)^PEN\d{4}`)
-	for _, pattern := range []string{"../../lang/testdata/bad/*.txtar", "../../planner/testdata/bad/*.txtar"} {
-		paths, _ := filepath.Glob(pattern)
-		for _, p := range paths {
-			ar, err := txtar.ParseFile(p)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var codes []string
-			for _, f := range ar.Files {
-				if f.Name == "want" {
-					codes = code.FindAllString(string(f.Data), -1)
-				}
-			}
-			for _, f := range ar.Files {
-				for _, c := range codes {
-					if strings.HasPrefix(f.Name, "spec.") {
-						add(diag.Code(c), filepath.Ext(f.Name))
-					}
-				}
-			}
-		}
-	}
-	for _, c := range casesOfCommandLines(t) {
-		for _, ext := range c.syntaxes {
-			add(c.code, ext)
-		}
-	}
+	registered := map[diag.Code]bool{}
 	for _, d := range diag.Codes() {
-		if slices.Contains(needServer, d.Code) {
+		registered[d.Code] = true
+		if _, err := os.Stat(filepath.Join(everyCode, string(d.Code)+".txtar")); err != nil {
+			t.Errorf("%s (%s) has no case in %s", d.Code, d.Title, everyCode)
+		}
+	}
+	paths, err := filepath.Glob(everyCode + "/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		code := diag.Code(strings.TrimSuffix(filepath.Base(path), ".txtar"))
+		if !registered[code] {
+			t.Errorf("%s is no code of the registry", path)
 			continue
 		}
-		want := []string{".hcl", ".yaml"}
-		if only := oneSyntax[d.Code]; only != "" {
-			want = []string{only}
+		t.Run(string(code), func(t *testing.T) { checkCase(t, path, code) })
+	}
+}
+
+// checkCase plays one case in each of its syntaxes.
+func checkCase(t *testing.T, path string, code diag.Code) {
+	ar, err := txtar.ParseFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := map[string]string{}
+	for _, f := range ar.Files {
+		parts[f.Name] = string(f.Data)
+	}
+	specs := []string{"spec.hcl", "spec.yaml"}
+	if only, ok := parts["only"]; ok {
+		name, why, _ := strings.Cut(strings.TrimSpace(only), ": ")
+		if specs = []string{name}; len(why) < 20 {
+			t.Errorf("%s: %q does not say why the fault can't be made in both syntaxes", path, only)
 		}
-		if slices.Contains(noSyntax, d.Code) {
-			want = []string{""}
+		if parts["spec.hcl"] != "" && parts["spec.yaml"] != "" {
+			t.Errorf("%s has both syntaxes, and says that only one can have the fault", path)
 		}
-		for _, ext := range want {
-			if !have[d.Code][ext] {
-				t.Errorf("%s (%s) has no case in %q", d.Code, d.Title, ext)
+	}
+	for _, spec := range specs {
+		got := playCase(t, parts, spec)
+		if !slices.ContainsFunc(got, func(g string) bool { return strings.HasPrefix(g, string(code)+" ") }) {
+			t.Errorf("%s: %s does not give it: %q", path, spec, got)
+		}
+		var want []string
+		for line := range strings.Lines(parts["want"]) {
+			m := wantLine.FindStringSubmatch(strings.TrimSpace(line))
+			if m == nil {
+				t.Fatalf("%s: want %q is not PEN0102 \"text\"", path, line)
 			}
+			text := m[2]
+			if m[3] != "" && spec == "spec.yaml" {
+				text = m[3]
+			}
+			want = append(want, m[1]+" "+text)
+		}
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s, %s:\n got %q\nwant %q", path, spec, got, want)
 		}
 	}
 }
 
-type commandLineCase struct {
-	code     diag.Code
-	syntaxes []string
-}
-
-// casesOfCommandLines checks the faults that a spec alone can't have: its code
-// and what it covers.
-func casesOfCommandLines(t *testing.T) []commandLineCase {
+// playCase runs a case's command on one of its specs, and returns the codes with
+// what they cover, sorted.
+func playCase(t *testing.T, parts map[string]string, spec string) (got []string) {
 	t.Helper()
-	var out []commandLineCase
-	known := planner.Connectors(all.Registry())
-	check := func(code diag.Code, ext, covers string, spec *lang.Spec, l diag.List) {
-		t.Helper()
-		i := slices.IndexFunc(l, func(d diag.Diagnostic) bool { return d.Code == code })
-		if i < 0 {
-			t.Errorf("%s in %q: got %v", code, ext, l)
-			return
-		}
-		if got := coveredBy(spec, l[i].Subject); got != covers {
-			t.Errorf("%s in %q covers %q, want %q", code, ext, got, covers)
-		}
-		out = append(out, commandLineCase{code, []string{ext}})
-	}
 	dir := t.TempDir()
-	spec, l := lang.Load(dir, lang.Options{Connectors: known})
-	check(diag.NoSpecFiles, "", "", spec, l)
-	writeFile(t, filepath.Join(dir, "spec.txt"), "x")
-	spec, l = lang.Load(filepath.Join(dir, "spec.txt"), lang.Options{Connectors: known})
-	check(diag.NotASpecFile, "", "", spec, l)
-	for ext, text := range map[string]string{".hcl": mistakesHCL, ".yaml": mistakesYAML} {
-		path := filepath.Join(t.TempDir(), "spec"+ext)
-		writeFile(t, path, text)
-		load := func(o lang.Options) (*lang.Spec, diag.List) {
-			o.Connectors = known
-			return lang.Load(path, o)
+	for name, text := range parts {
+		if slices.Contains([]string{"want", "only", "command", "setup"}, name) || strings.HasPrefix(name, "spec.") && name != spec {
+			continue
 		}
-		spec, l := load(lang.Options{VarFiles: []string{filepath.Join(dir, "nosuch"+ext)}})
-		check(diag.CannotRead, ext, "", spec, l)
-		spec, l = load(lang.Options{Vars: map[string]string{"rows": "many"}})
-		check(diag.BadVariableValue, ext, "rows", spec, l)
-		spec, l = load(lang.Options{Vars: map[string]string{"nope": "1"}})
-		check(diag.UndeclaredAssignment, ext, "nope", spec, l)
-		spec, _ = load(lang.Options{})
-		_, l = planner.Compile(t.Context(), spec, all.Registry(), planner.Options{Only: []string{"nope"}})
-		check(diag.NothingSelected, ext, "", spec, l)
-
-		// Where the language is told of no connectors, the planner finds the role.
-		wrong := map[string]string{
-			".hcl":  "penstock { spec = 1 }\nsource \"kafka\" \"k\" { brokers = [\"h:1\"] }\n",
-			".yaml": "penstock: {spec: 1}\nsource: {kafka: {k: {brokers: ['h:1']}}}\n",
-		}[ext]
-		spec, _ = lang.Parse(map[string][]byte{"spec" + ext: []byte(wrong)}, ".", lang.Options{})
-		_, l = planner.Compile(t.Context(), spec, all.Registry(), planner.Options{})
-		check(diag.WrongRole, ext, "kafka", spec, l)
-	}
-	return out
-}
-
-func coveredBy(spec *lang.Spec, r hcl.Range) string {
-	b := spec.Files[r.Filename]
-	if r.Start.Byte < 0 || r.Start.Byte > r.End.Byte || r.End.Byte > len(b) {
-		return "(outside)"
-	}
-	return string(b[r.Start.Byte:r.End.Byte])
-}
-
-// fault is one that can be made in both forms of the spec of the mistakes.
-type fault struct {
-	name      string
-	hcl, yaml edit
-}
-
-// faults draws one: a slip in the name of a setting or block, or a value of
-// another type.
-func drawFault(t *rapid.T) fault {
-	words := []string{"workers", "memory", "mode", "filter", "expect", "range", "apply", "report", "every", "preset", "seed", "path", "host", "database", "user", "key", "from"}
-	w := rapid.SampledFrom(words).Draw(t, "setting")
-	if rapid.Bool().Draw(t, "name") {
-		i := rapid.IntRange(0, len(w)-1).Draw(t, "at")
-		slip := ""
-		switch rapid.IntRange(0, 2).Draw(t, "slip") {
-		case 0:
-			slip = w[:i] + w[i+1:]
-		case 1:
-			slip = w[:i] + rapid.StringMatching(`[a-z]`).Draw(t, "letter") + w[i:]
-		default:
-			slip = w[:i] + rapid.StringMatching(`[a-z]`).Draw(t, "letter") + w[i+1:]
+		p := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
 		}
-		h := regexp.MustCompile(`\b` + w + `(\s*[={])`).FindString(mistakesHCL)
-		y := regexp.MustCompile(`\b` + w + `:`).FindString(mistakesYAML)
-		return fault{w + " as " + slip, edit{h, slip + h[len(w):]}, edit{y, slip + ":"}}
+		writeFile(t, p, text)
 	}
-	values := []struct{ hcl, yaml string }{
-		{`workers = 2`, `workers: 2`}, {`memory  = "64MiB"`, `memory: 64MiB`}, {`mode    = "snapshot"`, `mode: snapshot`}, {`every = "60s"`, `every: 60s`},
-		{`filter = "small_number != 4"`, `filter: small_number != 4`}, {`expect = 1`, `expect: 1`}, {`count = 2`, `count: 2`}, {`key    = ["id"]`, `key: [id]`},
-		{`seed   = 1`, `seed: 1`}, {`path = "shop.db"`, `path: shop.db`}, {`host     = "pg.example.net"`, `host: pg.example.net`},
+	t.Chdir(dir)
+	run := func(line string) string {
+		var stdout, stderr bytes.Buffer
+		a := &app{program: "penstock", registry: withArchive(), stdout: &stdout, stderr: &stderr, lookupEnv: func(string) (string, bool) { return "", false }}
+		args := strings.Fields(line)
+		for i := range args {
+			args[i] = strings.ReplaceAll(args[i], "SPEC", spec)
+		}
+		a.execute(t.Context(), args)
+		if stdout.Len() == 0 {
+			return stderr.String()
+		}
+		return stdout.String()
 	}
-	v := rapid.SampledFrom(values).Draw(t, "value")
-	bad := rapid.SampledFrom([]struct{ hcl, yaml string }{
-		{`7`, `7`}, {`-1`, `-1`}, {`true`, `true`}, {`"x"`, `"x"`}, {`""`, `""`}, {`["a"]`, `["a"]`}, {`[]`, `[]`}, {`1.5`, `1.5`}, {`var.nope`, `${var.nope}`}, {`"smal_number != 4"`, `"smal_number != 4"`}, {`"12 MiB"`, `"12 MiB"`}, {`null`, `null`},
-	}).Draw(t, "bad")
-	hname, _, _ := strings.Cut(v.hcl, "=")
-	yname, _, _ := strings.Cut(v.yaml, ":")
-	return fault{v.hcl + " becomes " + bad.hcl, edit{v.hcl, hname + "= " + bad.hcl}, edit{v.yaml, yname + ": " + quotedInFlow(bad.yaml)}}
-}
-
-// quotedInFlow quotes a template, which YAML can't hold bare inside of { }.
-func quotedInFlow(s string) string {
-	if strings.HasPrefix(s, "$") {
-		return "'" + s + "'"
-	}
-	return s
-}
-
-// The same fault gives the same codes in both syntaxes, covering the same text.
-func TestSameFaultCoversTheSameTextInBothSyntaxes(t *testing.T) {
-	dir := t.TempDir()
-	reg := all.Registry()
-	known := planner.Connectors(reg)
-	rapid.Check(t, func(t *rapid.T) {
-		f := drawFault(t)
-		tell := func(name, base string, e edit) (lines []string, text string) {
-			text = strings.Replace(base, e.old, e.new, 1)
-			spec, l := lang.Parse(map[string][]byte{name: []byte(text)}, dir, lang.Options{Connectors: known})
-			_, more := planner.Compile(t.Context(), spec, reg, planner.Options{})
-			l = append(l, more.Apart(l)...).Sorted()
-			for _, d := range l {
-				got := coveredBy(spec, d.Subject)
-				if got == "(outside)" {
-					t.Fatalf("%s: %s lies outside of its file", f.name, d.Code)
-				}
-				lines = append(lines, fmt.Sprintf("%s %s", d.Code, strings.Trim(got, `"'`)))
+	for line := range strings.Lines(parts["setup"]) {
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "sql "); ok {
+			file, statements, _ := strings.Cut(rest, " ")
+			db, err := sql.Open("sqlite", file)
+			if err == nil {
+				_, err = db.ExecContext(t.Context(), statements)
 			}
-			slices.Sort(lines)
-			return lines, text
+			if err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			run(strings.TrimPrefix(line, "penstock "))
 		}
-		a, ta := tell("spec.hcl", mistakesHCL, f.hcl)
-		b, tb := tell("spec.yaml", mistakesYAML, f.yaml)
-		if !slices.Equal(sameForm(a), sameForm(b)) {
-			t.Errorf("%s: HCL gives %q, YAML %q\n%s\n%s", f.name, a, b, ta, tb)
-		}
-	})
+	}
+	command := parts["command"]
+	if command == "" {
+		command = "validate SPEC --json"
+	}
+	out := run(command)
+	var doc struct{ Diagnostics []diag.Record }
+	if err := json.Unmarshal([]byte(out), &doc); err != nil {
+		t.Fatalf("%s gives no document: %v\n%s", command, err, out)
+	}
+	for _, d := range doc.Diagnostics {
+		got = append(got, fmt.Sprintf("%s %s", d.Code, strconv.Quote(textOf(t, d))))
+	}
+	slices.Sort(got)
+	return got
 }
 
-// sameForm takes off what only one syntax writes: the mark of a template.
-func sameForm(lines []string) []string {
-	out := make([]string, len(lines))
-	for i, l := range lines {
-		l = strings.ReplaceAll(strings.ReplaceAll(l, "${", ""), "}", "")
-		out[i] = strings.Join(strings.Fields(l), " ")
+// withArchive are all connectors, and one more kind of target for what none of
+// them lacks: it takes no changes, and its live check refuses.
+func withArchive() *connectors.Registry {
+	var defs []*connectors.Definition
+	for _, k := range all.Registry().Kinds() {
+		defs = append(defs, all.Registry().Find(k))
 	}
-	return out
+	archive := *all.Registry().Find("sqlite")
+	target := *archive.Target
+	archive.Kind, archive.Source, archive.Target = "archive", nil, &target
+	target.Capabilities.Changes = nil
+	target.Live = []connectors.Check[connectors.Target]{{Name: "licence", About: "that it may be written",
+		Run: func(context.Context, connectors.Target, connectors.Use) ([]connectors.Finding, error) {
+			return []connectors.Finding{{Class: connectors.Permission, What: "It is sealed.", Mend: []string{"UNSEAL"}}}, nil
+		}}}
+	return connectors.NewRegistry(append(defs, &archive)...)
+}
+
+// textOf is what a diagnostic covers: bytes of the file that it names, or of what
+// was given on the command line.
+func textOf(t *testing.T, d diag.Record) string {
+	t.Helper()
+	if d.Snippet != nil && strings.HasPrefix(d.Range.Filename, "(") {
+		return d.Snippet.Code[d.Snippet.HighlightStart:d.Snippet.HighlightEnd]
+	}
+	src, err := os.ReadFile(d.Range.Filename)
+	if err != nil && d.Code != diag.CannotRead && d.Code != diag.NoSpecFiles {
+		t.Fatal(err)
+	}
+	a, b := d.Range.Start.Byte, d.Range.End.Byte
+	if a < 0 || a > b || b > len(src) {
+		t.Fatalf("%s covers bytes %d to %d of %s, which has %d", d.Code, a, b, d.Range.Filename, len(src))
+	}
+	return string(src[a:b])
 }

@@ -34,9 +34,11 @@ type lane struct {
 	loose    bool
 	tables   map[string]*laneTable
 	rank     map[string]int
+	ranked   bool // a table refers to another
 	session  *pgconn.PgConn
 	prepared map[string]string // names by statement
 	params   [][]byte
+	copying  []byte // rows for COPY
 }
 
 // laneTable is a table as a lane writes it.
@@ -57,6 +59,7 @@ func (t *target) OpenApply(ctx context.Context, o connectors.Lane) (connectors.C
 		}
 		l.tables[s.Source.Name.String()] = newLaneTable(s)
 		l.rank[s.Source.Name.String()] = s.Rank
+		l.ranked = l.ranked || s.Rank != o.Tables[0].Rank
 	}
 	if err := l.connect(ctx); err != nil {
 		return nil, at("open a lane of", t.env.Pipeline, err)
@@ -108,78 +111,63 @@ func (l *lane) Reclaim(ctx context.Context) (now connectors.Checkpoint, err erro
 	return now, nil
 }
 
-// sent is a statement on its way.
-type sent struct {
-	group *change.Group
-	want  int64 // rows, -1 = any
-}
-
-// Apply sends the lane's row and all net changes in one round trip, compares
-// the counts, and commits in another: nothing is committed before every count
-// is known.
+// Apply does the lane's row and all net changes in one transaction, compares
+// the counts, and commits in a round trip of its own: nothing is committed
+// before every count is known.
 func (l *lane) Apply(ctx context.Context, n *change.Net, from, to connectors.Checkpoint) (done connectors.Applied, err error) {
 	began := time.Now()
-	groups := n.Groups(func(t *schema.Table) int { return l.rank[t.Name.String()] })
-	statements := make([]string, len(groups))
-	for i := range groups {
-		g := &groups[i]
-		t := l.tables[g.Table.Name.String()]
-		statements[i] = t.statement(g.Kind, g.Set)
-		if err := l.prepare(ctx, statements[i]); err != nil {
-			return done, at("apply to", t.Target.String(), err)
-		}
-		done.Net += int64(len(g.Rows))
-	}
+	groups := l.groups(n)
 	for _, s := range []string{"BEGIN", "COMMIT", moveCheckpoint} {
 		if err := l.prepare(ctx, s); err != nil {
 			return done, at("apply to", l.t.env.Pipeline, err)
 		}
 	}
-	var counts []int64
-	all := []sent{{want: -1}, {want: -1}}
-	p := l.session.StartPipeline(ctx)
-	p.SendQueryPrepared(l.prepared["BEGIN"], nil, nil, nil)
+	for i := range groups {
+		t := l.tables[groups[i].Table.Name.String()]
+		if t.copies(n, &groups[i]) {
+			continue
+		}
+		if err := l.prepare(ctx, t.statement(groups[i].Kind, groups[i].Set)); err != nil {
+			return done, at("apply to", t.Target.String(), err)
+		}
+	}
+	w := &work{lane: l, net: n, from: from}
+	w.send(ctx, "BEGIN", nil, nil, sent{want: -1})
 	var move [][]byte
 	for _, a := range l.t.moveArgs(from, to) {
 		move = append(move, text(a))
 	}
-	p.SendQueryPrepared(l.prepared[moveCheckpoint], move, nil, nil)
+	w.send(ctx, moveCheckpoint, move, nil, sent{want: -1})
 	for i := range groups {
-		g := &groups[i]
-		t := l.tables[g.Table.Name.String()]
-		if err := l.encode(n, t, g); err != nil {
-			closeNow(l.session) // half a pipeline is on its way
-			return done, at("apply to", t.Target.String(), err)
+		if err := w.group(ctx, &groups[i]); err != nil {
+			return done, err
 		}
-		p.SendQueryPrepared(l.prepared[statements[i]], l.params, binaryFormat, nil)
-		s := sent{group: g, want: int64(len(g.Rows))}
-		if n.Loose || g.Kind == change.NetDeleteIf {
-			s.want = -1
-		}
-		all = append(all, s)
 	}
-	counts, err = l.answers(ctx, p, len(all))
-	if err != nil {
-		return done, l.failed(ctx, all, counts, from, err)
-	}
-	for i, s := range all {
-		if s.group == nil {
-			continue
-		}
-		done.Rows += counts[i]
-		if s.want >= 0 && counts[i] != s.want {
-			rollback(l.session) // what was there before this lane's changes is what counts
-			return done, l.mismatch(ctx, n, s, counts[i])
-		}
-		if s.want < 0 {
-			done.Repaired += int64(len(s.group.Rows)) - counts[i]
-		}
+	if err := w.settle(ctx); err != nil {
+		return done, err
 	}
 	if err := commit(ctx, l.session); err != nil {
 		return done, at("apply to", l.t.env.Pipeline, err)
 	}
-	done.Took = time.Since(began)
-	return done, nil
+	w.done.Took = time.Since(began)
+	return w.done, nil
+}
+
+// groups are the net changes' groups in an order in which they can be done.
+// Where no table refers to another, inserts come last: those that go by COPY end
+// the round trip of what is before them.
+func (l *lane) groups(n *change.Net) []change.Group {
+	groups := n.Groups(func(t *schema.Table) int { return l.rank[t.Name.String()] })
+	if !l.ranked {
+		last := func(g change.Group) int {
+			if g.Kind == change.NetInsert {
+				return 1
+			}
+			return 0
+		}
+		slices.SortStableFunc(groups, func(a, b change.Group) int { return last(a) - last(b) })
+	}
+	return groups
 }
 
 // prepare makes a statement known to the session.
@@ -229,18 +217,6 @@ func (l *lane) answers(ctx context.Context, p *pgconn.Pipeline, n int) (counts [
 	return counts, nil
 }
 
-// failed names what failed: the lane's row, or a table.
-func (l *lane) failed(ctx context.Context, all []sent, counts []int64, from connectors.Checkpoint, err error) error {
-	rollback(l.session)
-	if len(counts) == 1 && isState(err, divisionByZero) {
-		return l.t.notMoved(ctx, from)
-	}
-	if len(counts) < len(all) && all[len(counts)].group != nil {
-		return at("apply to", l.tables[all[len(counts)].group.Table.Name.String()].Target.String(), err)
-	}
-	return at("apply to", l.t.env.Pipeline, err)
-}
-
 // encode writes a group's parameters: a column each, of which the first ones are
 // the key.
 func (l *lane) encode(n *change.Net, t *laneTable, g *change.Group) error {
@@ -273,28 +249,33 @@ func (f *field) appendValues(dst []byte, rows []int32, value func(row int32) (*b
 	dst = binary.BigEndian.AppendUint32(dst, f.wire.element().oid)
 	dst = binary.BigEndian.AppendUint32(dst, uint32(len(rows)))
 	dst = binary.BigEndian.AppendUint32(dst, 1)
-	one := make(batch.Selection, 1)
 	for _, row := range rows {
 		c, i := value(row)
 		if c == nil {
 			return dst, fmt.Errorf("column %s: the change does not hold it", f.Name)
 		}
-		f.col, one[0] = c, int32(i)
-		if err := f.check(c.Len(), one); err != nil {
+		var err error
+		if dst, err = f.appendValue(dst, c, i); err != nil {
 			return dst, err
 		}
-		room := widths[f.wire.form]
-		if c.Storage() == schema.StoreBytes {
-			room += 2 * len(c.Bytes(i))
-		}
-		dst = slices.Grow(dst, room)
-		m, err := f.put(dst[len(dst):cap(dst)], i)
-		if err != nil {
-			return dst, err
-		}
-		dst = dst[:len(dst)+m]
 	}
 	return dst, nil
+}
+
+// appendValue writes one value with its length before it.
+func (f *field) appendValue(dst []byte, c *batch.Column, i int) ([]byte, error) {
+	f.col = c
+	f.one[0] = int32(i)
+	if err := f.check(c.Len(), f.one[:]); err != nil {
+		return dst, err
+	}
+	room := widths[f.wire.form]
+	if c.Storage() == schema.StoreBytes {
+		room += 2 * len(c.Bytes(i))
+	}
+	dst = slices.Grow(dst, room)
+	m, err := f.put(dst[len(dst):cap(dst)], i)
+	return dst[:len(dst)+m], err
 }
 
 // mismatch finds the key that a count tells of: the first one, in the order of

@@ -25,6 +25,7 @@ import (
 type changeReader struct {
 	*feed
 	source string
+	rows   int // of a batch
 	decode pgoutput
 	pool   change.Pool
 	failed error // what the next Read returns
@@ -63,7 +64,7 @@ func startReplication(ctx context.Context, c *pgconn.PgConn, of system, slot, pu
 	if err != nil {
 		return nil, err
 	}
-	r := &changeReader{feed: f, source: of.id}
+	r := &changeReader{feed: f, source: of.id, rows: changesRows}
 	r.decode.relations, r.decode.end = map[uint32]*logTable{}, lsn
 	r.seen.Store(lsn)
 	options := "proto_version '1', publication_names " + literal(quote(publication))
@@ -142,7 +143,7 @@ func (r *changeReader) Read(ctx context.Context) (*change.Batch, error) {
 // no more comes.
 func (r *changeReader) collect(ctx context.Context, b *change.Batch) error {
 	d, began, size := &r.decode, r.decode.end, 0
-	full := func() bool { return len(b.Changes) >= changesRows || size >= changesBytes }
+	full := func() bool { return len(b.Changes) >= r.rows || size >= changesBytes }
 	var until time.Time // when b is handed on as it is; zero: not yet
 	for {
 		switch {

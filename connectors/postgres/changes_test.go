@@ -438,6 +438,9 @@ func TestASourceThatCantBeFollowedIsRefused(t *testing.T) {
 			if connectors.ClassOf(err) != connectors.Schema || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("%v, want a refusal that says %q", err, tc.want)
 			}
+			if found := s.check(t, "version"); !strings.Contains(fmt.Sprint(found), tc.want) {
+				t.Errorf("the live check finds %v, want %q", found, tc.want)
+			}
 			if n := d.Ask(t, "SELECT count(*) FROM pg_replication_slots WHERE database = current_database()"); n != "0" {
 				t.Errorf("%s slots were made", n)
 			}
@@ -513,6 +516,58 @@ func TestATableThatChangesStopsTheStream(t *testing.T) {
 			t.Errorf("%q, %v", got, err)
 		}
 	})
+}
+
+// check runs one of the source's live checks, as a plan of the stream does.
+func (s *followedSource) check(t testing.TB, name string) []connectors.Finding {
+	t.Helper()
+	u := connectors.Use{Pipeline: s.stream.Pipeline, Stream: true}
+	for _, f := range s.stream.Tables {
+		u.Reads = append(u.Reads, connectors.Extract{Table: f.Table})
+	}
+	for _, c := range sourceChecks {
+		if c.Name == name {
+			found, err := c.Run(t.Context(), s.source, u)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return found
+		}
+	}
+	t.Fatalf("there is no check %q", name)
+	return nil
+}
+
+// Who does not own the tables may follow them, once a DBA has run what is granted.
+func TestAUserWithTheGrantsAloneFollows(t *testing.T) {
+	s := openFollowed(t, postgrestest.Logical(t).Database(t), "CREATE TABLE t (id integer PRIMARY KEY); CREATE ROLE follower LOGIN")
+	defer s.Exec(t, "DROP OWNED BY follower; DROP ROLE follower")
+	s.source.config.User, s.source.server.connection.User = "follower", "follower"
+	_, err := s.PrepareChanges(t.Context(), s.stream)
+	if connectors.ClassOf(err) != connectors.Permission {
+		t.Errorf("without grants: %v, want a refusal", err)
+	}
+	found := s.check(t, "privileges")
+	if !strings.Contains(fmt.Sprint(found), "CREATE PUBLICATION") || !strings.Contains(fmt.Sprint(found), "REPLICATION") {
+		t.Errorf("the check finds %v", found)
+	}
+	u := connectors.Use{Pipeline: s.stream.Pipeline, Stream: true, Reads: []connectors.Extract{{Table: s.stream.Tables[0].Table}}}
+	for _, g := range grants(sourceNeeds(&s.source.config, u)) {
+		s.Exec(t, g.SQL)
+	}
+	if found := s.check(t, "privileges"); found != nil {
+		t.Errorf("after the grants: %v", found)
+	}
+	if s.start, err = s.PrepareChanges(t.Context(), s.stream); err != nil {
+		t.Fatal(err)
+	}
+	s.Exec(t, "INSERT INTO t VALUES (1)")
+	if got, err := s.changes(t); err != nil || !slices.Equal(got, []string{"insert t (1) end"}) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if err := s.DropChanges(t.Context(), s.stream); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestASlotIsLost(t *testing.T) {
@@ -601,6 +656,30 @@ func TestWhoReadsTheSlotIsEndedOnlyIfItIsOurs(t *testing.T) {
 	}
 	if err := s.DropChanges(t.Context(), s.stream); connectors.ClassOf(err) != connectors.Held {
 		t.Errorf("drop: %v, want a refusal", err)
+	}
+}
+
+// A former owner that was stopped reads nothing more, and its session stands in
+// the middle of a write: it is ended all the same.
+func TestAReaderThatReadsNoMoreIsEnded(t *testing.T) {
+	s := followTables(t, "CREATE TABLE t (id integer PRIMARY KEY, v text)")
+	s.Exec(t, "INSERT INTO t SELECT i, repeat('v', 1000) FROM generate_series(1, 20000) i") // more than sockets hold
+	former, err := s.OpenChanges(t.Context(), s.stream, s.start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer former.Close()
+	if _, err := former.Read(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	r, err := s.OpenChanges(t.Context(), s.stream, s.start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("after %s", time.Since(began))
+	if err := r.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

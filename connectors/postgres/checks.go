@@ -34,8 +34,13 @@ var targetChecks = []connectors.Check[connectors.Target]{
 }
 
 var sourceChecks = []connectors.Check[connectors.Source]{
-	onSource("version", "15 or later", false, func(ctx context.Context, c *pgconn.PgConn, _ *source, _ connectors.Use) ([]connectors.Finding, error) {
-		return version(ctx, c, false)
+	onSource("version", "15 or later", false, func(ctx context.Context, c *pgconn.PgConn, s *source, u connectors.Use) ([]connectors.Finding, error) {
+		found, err := version(ctx, c, false)
+		if err != nil || !u.Stream {
+			return found, err
+		}
+		more, err := s.config.followable(ctx, c, u)
+		return append(found, more...), err
 	}),
 	onSource("privileges", "what plan --grants lists", false, func(ctx context.Context, c *pgconn.PgConn, s *source, u connectors.Use) ([]connectors.Finding, error) {
 		return missing(ctx, c, s.config.User, sourceNeeds(&s.config, u))

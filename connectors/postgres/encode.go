@@ -44,6 +44,7 @@ type field struct {
 	ints    []int64
 	offsets []int32
 	data    []byte
+	one     [1]int32 // a selection of one row
 }
 
 // widths are the octets of a value's length and of the value, at most; texts

@@ -11,6 +11,46 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
+// streamOf is the stream of a pipeline, as a plan's checks know it: with the
+// tables' own keys.
+func streamOf(u connectors.Use) connectors.ChangeStream {
+	s := connectors.ChangeStream{Pipeline: u.Pipeline}
+	for _, x := range u.Reads {
+		s.Tables = append(s.Tables, connectors.ChangeTable{Table: x.Table, Key: x.Table.DefaultKey()})
+	}
+	return s
+}
+
+// followable tells what keeps the tables of a stream from being followed: the
+// server's settings, the tables' identities, a publication or a slot that is there.
+func (c *SourceConfig) followable(ctx context.Context, conn *pgconn.PgConn, u connectors.Use) ([]connectors.Finding, error) {
+	s := streamOf(u)
+	out, err := c.logFindings(ctx, conn, u.Pipeline)
+	if err != nil {
+		return nil, err
+	}
+	more, err := c.identities(ctx, conn, s)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, more...)
+	p, err := c.readPublication(ctx, conn, u.Pipeline)
+	if err != nil {
+		return nil, err
+	}
+	have, err := readSlot(ctx, conn, c.slotOf(u.Pipeline))
+	if err != nil {
+		return nil, err
+	}
+	if p.there && (have.there || !p.ours) { // else a run adds what is lacking
+		out = append(out, p.findings(c, s)...)
+	}
+	if t := have.trouble(); have.there && t != "" {
+		out = append(out, connectors.Finding{Class: connectors.LostPosition, Warning: !have.lost(), What: strings.ToUpper(t[:1]) + t[1:] + "."})
+	}
+	return out, nil
+}
+
 // selectIdentity gives for a table, or each partition of one, what the log tells
 // of a row that is updated or deleted.
 const selectIdentity = `SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname), c.relreplident, c.relpersistence, c.relkind,

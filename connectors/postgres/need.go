@@ -138,9 +138,24 @@ func sourceNeeds(c *SourceConfig, u connectors.Use) []need {
 		out = append(out, tableNeed(c.User, full(c.Schema, n), "SELECT"))
 	}
 	if u.Stream {
-		out = append(out, need{what: "use a replication slot", has: "(SELECT rolreplication OR rolsuper FROM pg_roles WHERE rolname = current_user)", grant: "ALTER ROLE " + quote(c.User) + " REPLICATION"})
+		out = append(out, need{what: "use a replication slot", has: "(SELECT rolreplication OR rolsuper FROM pg_roles WHERE rolname = current_user)", grant: "ALTER ROLE " + quote(c.User) + " REPLICATION"}, publishNeed(c, u))
 	}
 	return out
+}
+
+// publishNeed is true where the publication is there: only the owner of tables
+// can publish them, so a DBA makes it for a user that is not.
+func publishNeed(c *SourceConfig, u connectors.Use) need {
+	s := streamOf(u)
+	oids := make([]string, len(s.Tables))
+	for i, t := range s.Tables {
+		oids[i] = "to_regclass(" + literal(full(c.Schema, t.Table.Name)) + ")"
+	}
+	name := c.publicationOf(u.Pipeline)
+	return need{what: "publish the tables as " + name,
+		has: fmt.Sprintf("EXISTS (SELECT 1 FROM pg_publication WHERE pubname = %s) OR has_database_privilege(current_database(), 'CREATE') AND coalesce((SELECT bool_and(pg_has_role(relowner, 'USAGE')) FROM pg_class WHERE oid = ANY (ARRAY[%s]::oid[])), true)",
+			literal(name), strings.Join(oids, ", ")),
+		grant: c.createPublication(s)}
 }
 
 // grants writes needs as statements, those of one kind and object together.

@@ -31,8 +31,8 @@ type slot struct {
 }
 
 const selectSlot = `SELECT s.plugin, s.database, s.active_pid, coalesce(a.application_name, ''), s.wal_status, coalesce(to_jsonb(s) ->> 'invalidation_reason', ''), s.confirmed_flush_lsn, s.restart_lsn,
-  coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), s.restart_lsn), 0)::bigint, coalesce(s.safe_wal_size, -1), pg_current_wal_lsn(), current_database()
-FROM (SELECT 1) one LEFT JOIN pg_replication_slots s ON s.slot_name = $1 LEFT JOIN pg_stat_activity a ON a.pid = s.active_pid`
+  coalesce(pg_wal_lsn_diff(e.lsn, s.restart_lsn), 0)::bigint, coalesce(s.safe_wal_size, -1), e.lsn, current_database()
+FROM (SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END AS lsn) e LEFT JOIN pg_replication_slots s ON s.slot_name = $1 LEFT JOIN pg_stat_activity a ON a.pid = s.active_pid`
 
 func readSlot(ctx context.Context, c *pgconn.PgConn, name string) (s slot, err error) {
 	s.name = name
@@ -162,7 +162,7 @@ func (s *server) freeSlot(ctx context.Context, c *pgconn.PgConn, name string) (s
 			return now, &connectors.Error{Class: connectors.Held, Err: fmt.Errorf("slot %s is read by session %d (%s)", name, now.pid, orElse(now.reader, "without a name, or of a user whom this one can't see")),
 				Hint: "End it, or name another `slot`."}
 		}
-		if _, err := exec(ctx, c, "SELECT pg_terminate_backend($1::int, 1000) WHERE EXISTS (SELECT 1 FROM pg_replication_slots WHERE slot_name = $2 AND active_pid = $1::int)", now.pid, name); err != nil {
+		if _, err := exec(ctx, c, "SELECT pg_terminate_backend($1::int, 200) WHERE EXISTS (SELECT 1 FROM pg_replication_slots WHERE slot_name = $2 AND active_pid = $1::int)", now.pid, name); err != nil {
 			return now, err
 		}
 		select {

@@ -20,6 +20,7 @@ import (
 	"penstock/runtime/stream"
 
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // A made-up log of two tables: k is the key, n counts changes, d, s and
@@ -295,6 +296,17 @@ func TestAStreamLeavesWhatItsSourceHas(t *testing.T) {
 	}
 }
 
+// Batches that are large enough for COPY, with all other kinds of change in them.
+func TestLargeBatchesLeaveWhatTheirSourceHas(t *testing.T) {
+	l := makeLog(rand.New(rand.NewPCG(3, 3)), 1500, 3000)
+	d, _, o := streamTarget(t, 2)
+	o.Open, o.Until, o.Rows, o.Linger = l.open, placeIn(len(l.log)+1, 0), 20*copyRows, time.Second
+	if _, err := stream.Run(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	compareStreamed(t, d, l)
+}
+
 // Sessions are ended at the server, whatever they are doing, all the time.
 func TestAStreamWhoseSessionsEndAppliesEachChangeOnce(t *testing.T) {
 	l := makeLog(rand.New(rand.NewPCG(7, 7)), 500, 80)
@@ -364,6 +376,50 @@ func TestARowThatIsGoneStopsTheStreamAndIsNamed(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Many inserts go by COPY, in a round trip of their own inside the transaction:
+// what one of them finds in its way takes the others back, and is named.
+func TestInsertsByCopyStandOrFallWithTheirTransaction(t *testing.T) {
+	l := &madeUpLog{state: map[streamedKey]streamedRow{}}
+	for k := range int64(3 * copyRows) {
+		p, row := streamedKey{int(k % 2), k}, streamedRow{n: 1, d: k, at: k, s: []string{"", "x", "a 'quoted' \\ text"}[k%3]}
+		l.log = append(l.log, []streamedChange{{op: change.Insert, table: p.table, k: k, row: row, set: change.Whole(5)}})
+		l.state[p] = row
+	}
+	// One of the second table is there already.
+	d, _, o := streamTarget(t, 1)
+	o.Open, o.Until, o.Rows, o.Linger = l.open, placeIn(len(l.log)+1, 0), 3*copyRows, time.Minute // one transaction
+	c := d.Conn(t)
+	defer closeNow(c)
+	if _, err := run(t.Context(), c, `INSERT INTO lines (k, n) VALUES (101, 7)`); err != nil {
+		t.Fatal(err)
+	}
+	_, err := stream.Run(t.Context(), o)
+	if err == nil || !strings.Contains(err.Error(), "lines") || !strings.Contains(err.Error(), "101") {
+		t.Fatalf("the stream ended with %v, want an error that names lines and 101", err)
+	}
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) || !strings.HasPrefix(pg.Where, "COPY lines, line ") {
+		t.Errorf("%v is not of a COPY: the test shows nothing", err)
+	}
+	rows, changes := -1, -1
+	if _, err := query(t.Context(), c, `SELECT (SELECT count(*) FROM "Orders"), (SELECT sum(changes) FROM penstock_checkpoint)`, func(r [][]byte) error {
+		rows, changes = int(number(r[0])), int(number(r[1]))
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if rows != 0 || changes != 0 {
+		t.Errorf("%d rows and %d changes are there of a transaction that failed", rows, changes)
+	}
+	if _, err := run(t.Context(), c, `DELETE FROM lines`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.Run(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	compareStreamed(t, d, l)
 }
 
 func TestAStreamThatWasTakenOverIsFenced(t *testing.T) {

@@ -12,7 +12,6 @@ const (
 	AmbiguousName      Code = "PEN0407"
 	UselessExclude     Code = "PEN0408"
 	BadTargetName      Code = "PEN0409"
-	WrongRole          Code = "PEN0410"
 	BadSetting         Code = "PEN0411"
 	NothingSelected    Code = "PEN0413"
 	UnknownKeyColumn   Code = "PEN0420"
@@ -82,15 +81,12 @@ var plannerCodes = []Doc{
 	{BadTargetName, "Target name can't be used",
 		"The target's connector can't take this name for a table, topic or file.",
 		`to = "a.b.c.d"`, `to = "sales.orders"`},
-	{WrongRole, "Connector can't be used here",
-		"Not every connector is both a source and a target.",
-		`source "kafka" "events" {}`, `target "kafka" "events" {}`},
 	{BadSetting, "Settings don't fit together",
 		"A connector's setting is out of its range or contradicts another one.",
 		"table \"t\" {\n  preset = \"big_table\"\n  rows   = -1\n}", "table \"t\" {\n  preset = \"big_table\"\n  rows   = 1000\n}"},
 	{NothingSelected, "Nothing selected",
-		"`--only` names a pipeline, or a table of one as `pipeline.table`. The name is not in the spec.",
-		"penstock run spec.hcl --only big_tabel", "penstock run spec.hcl --only big_table"},
+		"`undo --only` names a pipeline, or a table of one as `pipeline.table`. No pipeline of the spec has that name.",
+		"penstock undo spec.hcl --only big_tabel", "penstock undo spec.hcl --only big_table"},
 	{UnknownKeyColumn, "Unknown column",
 		"`key` and `range.by` name columns of the source table.",
 		`key = ["ORDER_IDD"]`, `key = ["ORDER_ID"]`},

@@ -1,6 +1,7 @@
 package diag
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -31,6 +32,10 @@ func Write(w io.Writer, l List, files map[string][]byte, color bool) error {
 
 // WriteWithin is Write for a terminal of so many columns: its prose is wrapped
 // there, lines of files are not. 0 is as wide as Write.
+//
+// Every command writes what it found here, whatever other form it writes too. So
+// this is where a range outside of its file is an error: whoever reads the other
+// forms, an editor or a review tool, would mark the wrong place or none.
 func WriteWithin(w io.Writer, l List, files map[string][]byte, color bool, columns int) error {
 	l = l.Sorted()
 	rest := List(nil)
@@ -51,8 +56,21 @@ func WriteWithin(w io.Writer, l List, files map[string][]byte, color bool, colum
 	if len(rest) > 0 {
 		fmt.Fprintf(&p.b, "\n... and %s more; --json lists all of them\n", rest.Summary())
 	}
-	_, err := io.WriteString(w, p.b.String())
-	return err
+	if _, err := io.WriteString(w, p.b.String()); err != nil {
+		return err
+	}
+	return errors.Join(l.inside(files), rest.inside(files))
+}
+
+// inside fails at the first diagnostic that does not lie in a file that was read.
+func (l List) inside(files map[string][]byte) error {
+	for _, d := range l {
+		src, ok := files[d.Subject.Filename]
+		if a, b := d.Subject.Start.Byte, d.Subject.End.Byte; !ok || a < 0 || a > b || b > len(src) {
+			return fmt.Errorf("%s is told of bytes %d to %d of %q, which has %d: a fault of penstock, not of the spec", d.Code, a, b, d.Subject.Filename, len(src))
+		}
+	}
+	return nil
 }
 
 // Summary counts a list in words: "2 errors, 1 warning".

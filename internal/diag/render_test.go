@@ -73,7 +73,7 @@ func TestProseEndsWithinTheTerminal(t *testing.T) {
 	l := List{{Code: UnknownBlock, Severity: Error, Summary: "s", Detail: strings.Repeat("word ", 60)}}
 	for _, columns := range []int{50, 80, 200} {
 		var b strings.Builder
-		if err := WriteWithin(&b, l, nil, false, columns); err != nil {
+		if err := WriteWithin(&b, l, map[string][]byte{"": nil}, false, columns); err != nil {
 			t.Fatal(err)
 		}
 		longest := 0
