@@ -102,6 +102,12 @@ conformance-oracle: ## The conformance suite on a real Oracle: ORACLE_HOST, ORAC
 	@[ -n "$(ORACLE_HOST)" ] || { echo "say where Oracle is: make conformance-oracle ORACLE_HOST=... ORACLE_SERVICE=... ORACLE_USER=..., and ORACLE_PASSWORD in the environment; docs/oracle.md says what the user needs" >&2; exit 2; }
 	@ORACLE_HOST=$(ORACLE_HOST) ORACLE_PORT=$(ORACLE_PORT) ORACLE_SERVICE=$(ORACLE_SERVICE) ORACLE_USER=$(ORACLE_USER) ORACLE_TLS=$(ORACLE_TLS) $(GO) test -tags oracle -count=1 -run OnOracle -v ./connectors/oracle
 
+CRASHROWS ?= 2000000
+.PHONY: crash-source
+crash-source: ## Kill -9 a copy of CRASHROWS rows ten times while they move at the source, and its control, which must lose rows
+	@.ci/postgres
+	PENSTOCK_CRASH_ROWS=$(CRASHROWS) $(GO) test -count 1 -timeout 60m -v -run 'TestCrashOfPostgresSource' ./cmd/penstock
+
 faults: ## 200 loads into PostgreSQL and 100 from it over a faulty line, with printed seeds (the tests have 60 and 30)
 	@.ci/postgres
 	$(GO) test -count 1 -timeout 20m -v -run OverAFaultyLine ./connectors/postgres -faults 200 -sourcefaults 100

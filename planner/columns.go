@@ -27,6 +27,10 @@ func (t *table) columns() {
 	cols := t.sourceColumns(blocks)
 	cols = append(cols, t.newColumns()...)
 	filter := t.filter()
+	if len(t.src.Columns) == 0 && len(cols) == 0 {
+		t.errorf(diag.NoColumns, t.spec.DefRange, t.src.Name.String(), "Table without columns", "%s has no columns, so that its rows hold nothing to carry. Leave it out with `exclude`.", t.src.Name)
+		return
+	}
 	if len(cols) == 0 {
 		t.errorf(diag.NoColumns, t.spec.DefRange, "columns", "No column left", "Every column of %s is dropped.", t.src.Name)
 		return

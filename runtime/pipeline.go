@@ -33,6 +33,7 @@ type pipeline struct {
 	target   connectors.Target
 	work     *work
 	belt     *belt
+	crew     crew // the writers
 	throttle *rate.Limiter
 	discards *discards
 	again    sync.Mutex               // one chunk at a time is read again
@@ -474,6 +475,7 @@ func (p *pipeline) move(ctx context.Context) error {
 		err = fmt.Errorf("stopped before all was done: %w", whole.Err())
 	}
 	p.result.Idle = IdleSeconds{Readers: p.belt.idle.readers.Seconds(), Writers: p.belt.idle.writers.Seconds()}
+	p.result.Idle.Workers, p.result.Idle.Share = p.crew.report()
 	p.result.OneState = p.oneState()
 	for _, t := range p.work.tables {
 		t.report()

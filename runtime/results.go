@@ -51,6 +51,18 @@ type PipelineResult struct {
 type IdleSeconds struct {
 	Readers float64 `json:"readers_seconds"` // for memory or for a writer
 	Writers float64 `json:"writers_seconds"` // for rows
+	// Share is how much of the workers' time, from the first chunk's begin to the
+	// last one's commit, was after a worker's own last commit: 0.05 is 5%.
+	Share   float64        `json:"share"`
+	Workers []WorkerResult `json:"workers,omitempty"` // those that write
+}
+
+// WorkerResult is what one worker did.
+type WorkerResult struct {
+	Chunks int     `json:"chunks"`         // what it took, each a chunk or the parts of one stretch
+	Waited float64 `json:"waited_seconds"` // for rows, before its last chunk
+	Idle   float64 `json:"idle_seconds"`   // from its last commit to the last one of all
+	Missed int     `json:"missed"`         // chunks that others committed after its last one
 }
 
 // TableResult is one table's outcome. Rows of this run and of earlier ones

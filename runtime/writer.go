@@ -22,16 +22,22 @@ type loader struct {
 
 // writer takes flights off the belt and commits them, until there are none.
 func (p *pipeline) writer(ctx context.Context) (err error) {
-	l := &loader{p: p}
+	l, w := &loader{p: p}, p.crew.hire()
 	defer func() { err = errors.Join(err, l.close()) }()
-	for f := p.belt.take(); f != nil; f = p.belt.take() {
+	for {
+		w.wait()
+		f := p.belt.take()
+		if f == nil {
+			return nil
+		}
+		w.busy()
 		err := l.load(ctx, f)
+		w.done()
 		p.belt.done(f)
 		if err != nil && !errors.Is(err, errDrained) {
 			return err
 		}
 	}
-	return nil
 }
 
 // load commits the parts of a flight, each in a transaction of its own.

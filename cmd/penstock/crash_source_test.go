@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -127,6 +128,9 @@ func TestCrashOfPostgresSourceWhoseRowsMove(t *testing.T) {
 	c.finish()
 	if from, to := m.contents(); from != to {
 		t.Errorf("rows and their sum: source %s, target %s", from, to)
+	}
+	if out, err := exec.Command(bin, "verify", m.spec).CombinedOutput(); err != nil {
+		t.Errorf("verify: %v\n%s", err, out)
 	}
 	if got := m.to.Ask(t, "SELECT state, generation > 1 FROM penstock_table"); got != "loaded|t" {
 		t.Errorf("the table's state and whether it was begun anew: %s", got)

@@ -48,6 +48,9 @@ func (c *closing) write(res *runtime.Results) {
 		if p.Error != nil {
 			c.error(2, "error: "+p.Error.Message)
 		}
+		if s := idle(p); s != "" {
+			c.line(2, "%s", s)
+		}
 		if p.Discards != "" {
 			c.line(2, "bad rows: %s", relative(p.Discards))
 		}
@@ -90,6 +93,16 @@ func outcome(p *runtime.PipelineResult) string {
 		}
 	}
 	return "already loaded; nothing was done"
+}
+
+// idle says how much of the workers' time was left at the end, where it shows:
+// a table that can't be cut kept one of them longer.
+func idle(p *runtime.PipelineResult) string {
+	const shows = 0.10
+	if n := len(p.Idle.Workers); n > 1 && p.Error == nil && p.Idle.Share >= shows {
+		return fmt.Sprintf("workers: %d, of whose time %.0f%% was idle at the end", n, 100*p.Idle.Share)
+	}
+	return ""
 }
 
 func (c *closing) table(t *runtime.TableResult) {

@@ -11,6 +11,8 @@ const (
 	// Years that fit an int64 of microseconds, whatever the day.
 	minYear = -290_307
 	maxYear = 294_246
+	// The last year that a database has a date of: PostgreSQL.
+	farYear = 5_874_897
 )
 
 // civil turns days since the epoch into a date. Years are counted from March,

@@ -192,6 +192,8 @@ func (c *Converter) one(src *Column, i int, dst *Column) (why string) {
 			return dst.appendLimited(src.Bytes(i), utf8.RuneCount, "characters", ' ')
 		}
 		return dst.appendLimited(src.Bytes(i), octets, "octets", 0)
+	case wayDateToTime:
+		return c.dateToTime(src, i, dst)
 	case wayTimeToDate:
 		return c.timeToDate(src, i, dst)
 	case wayIntToFloat:

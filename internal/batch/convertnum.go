@@ -10,6 +10,19 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 )
 
+// dateToTime is for a column in which a day lies past all times.
+func (c *Converter) dateToTime(src *Column, i int, dst *Column) (why string) {
+	days := src.Ints[i]
+	switch {
+	case beyondTimes(days):
+		return fmt.Sprintf("%s is past the times that %s has", c.text(src, i), c.dst)
+	case !infinite(days):
+		days *= microsPerDay
+	}
+	dst.AppendInt(days)
+	return ""
+}
+
 func (c *Converter) timeToDate(src *Column, i int, dst *Column) (why string) {
 	v := src.Ints[i]
 	days := floorDiv(v, microsPerDay)

@@ -2,6 +2,8 @@ package batch
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"unicode/utf8"
 
 	"penstock/internal/schema"
@@ -18,6 +20,9 @@ func (c *Converter) whole(src, dst *Column) bool {
 	case wayTime:
 		c.wholeTime(src, dst)
 	case wayDateToTime:
+		if slices.ContainsFunc(src.Ints, beyondTimes) {
+			return false
+		}
 		for _, days := range src.Ints {
 			if !infinite(days) {
 				days *= microsPerDay
@@ -31,6 +36,12 @@ func (c *Converter) whole(src, dst *Column) bool {
 		return false
 	}
 	return true
+}
+
+// beyondTimes reports a day whose microseconds leave 64 bits.
+func beyondTimes(days int64) bool {
+	const most = math.MaxInt64/microsPerDay - 1
+	return (days > most || days < -most) && !infinite(days)
 }
 
 func copyValues(src, dst *Column) {

@@ -21,7 +21,7 @@ func parseTime(dst *Column, s []byte) (why string) {
 	var nanos, digits int
 	switch t.Kind {
 	case schema.Date:
-		days := p.date()
+		days := p.date(farYear)
 		if p.bad || len(p.s) > 0 {
 			return fmt.Sprintf("%q is not a date of the form 2006-01-02", short(s))
 		}
@@ -33,7 +33,7 @@ func parseTime(dst *Column, s []byte) (why string) {
 			return fmt.Sprintf("%q is not a time of the form 15:04:05.000000", short(s))
 		}
 	default:
-		days := p.date()
+		days := p.date(maxYear)
 		if len(p.s) > 0 && (p.s[0] == ' ' || p.s[0] == 'T') {
 			p.s = p.s[1:]
 			micros, nanos, digits = p.clock()
@@ -83,9 +83,10 @@ func twoDigits(a, b byte) uint32 {
 	return uint32(a)*10 + uint32(b)
 }
 
-func (p *clockText) date() (days int64) {
+// date reads a day of a year up to most.
+func (p *clockText) date(most int64) (days int64) {
 	neg := p.skip('-')
-	year := p.number(4, 6)
+	year := p.number(4, 7)
 	if neg {
 		year = -year
 	}
@@ -93,7 +94,7 @@ func (p *clockText) date() (days int64) {
 	month := p.number(2, 2)
 	p.need('-')
 	day := p.number(2, 2)
-	p.bad = p.bad || year <= minYear || year >= maxYear || month < 1 || month > 12 || day < 1 || day > int64(daysIn(year, int(min(max(month, 1), 12))))
+	p.bad = p.bad || year <= minYear || year > most || month < 1 || month > 12 || day < 1 || day > int64(daysIn(year, int(min(max(month, 1), 12))))
 	if p.bad {
 		return 0
 	}

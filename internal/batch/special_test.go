@@ -18,6 +18,7 @@ func TestSpecialValuesAreConvertedWhereTheyHaveAPlace(t *testing.T) {
 		dst   schema.Type
 		want  string // "" = bad
 	}{
+		{schema.Of(schema.Date), "294246-12-31", at(6), "294246-12-31 00:00:00"}, {schema.Of(schema.Date), "294300-01-01", at(6), ""}, {text, "5874897-12-31", schema.Of(schema.Date), "5874897-12-31"},
 		{schema.Of(schema.Date), "infinity", at(6), "infinity"}, {schema.Of(schema.Date), "-infinity", at(0), "-infinity"},
 		{at(6), "infinity", at(3), "infinity"}, {at(6), "-infinity", at(9), "-infinity"},
 		{at(6), "-infinity", schema.Of(schema.Date), ""}, {at(6), "infinity", text, "infinity"},

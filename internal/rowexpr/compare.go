@@ -70,22 +70,29 @@ func newComparison(m mask, a, b schema.Type, n *node) comparison {
 
 const dayMicros = 24 * 60 * 60 * 1e6
 
-// midnight is the moment at which a day begins; an infinite day stays infinite.
-func midnight(days int64) int64 {
-	if days == batch.Infinity || days == batch.MinusInfinity {
-		return days
+// midnight is the moment at which a day begins. An infinite day stays infinite,
+// and one past all moments is the last or the first of them; ok is false then.
+func midnight(days int64) (moment int64, ok bool) {
+	const most = math.MaxInt64/int64(dayMicros) - 1
+	switch {
+	case days == batch.Infinity || days == batch.MinusInfinity:
+		return days, true
+	case days > most:
+		return batch.Infinity - 1, false
+	case days < -most:
+		return batch.MinusInfinity + 1, false
 	}
-	return days * dayMicros
+	return days * dayMicros, true
 }
 
 // compareMoments compares times, to the nanosecond; a date is its midnight.
 func compareMoments(x, y *vec, dateX, dateY bool, i int) int {
 	a, b := x.ints[i&x.index], y.ints[i&y.index]
 	if dateX {
-		a = midnight(a)
+		a, _ = midnight(a)
 	}
 	if dateY {
-		b = midnight(b)
+		b, _ = midnight(b)
 	}
 	if a != b {
 		return cmp.Compare(a, b)

@@ -35,7 +35,10 @@ func newConversion(n *node, x op) op {
 		}
 	case date:
 		o.f = func(_ *run, x, out *vec, i int) string {
-			out.ints[i] = midnight(x.ints[i&x.index])
+			moment, ok := midnight(x.ints[i&x.index])
+			if out.ints[i] = moment; !ok {
+				return "a day past all timestamps in " + what
+			}
 			return ""
 		}
 	case to.IsInteger():
