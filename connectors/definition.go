@@ -204,6 +204,10 @@ type Statement struct {
 	Beside  bool   `json:"beside,omitempty"`  // in a finishing stage: runs beside its like, each on a connection of its own
 }
 
+// OnlyAgain begins the Comment of a statement that runs only where a table that
+// the run made before is loaded again.
+const OnlyAgain = "only when it is loaded again"
+
 // NotBuilt stands in a plan where a connector has no statement to show yet. A
 // stage with it plans, and the run refuses it.
 const NotBuilt = "statement: not built yet"
