@@ -43,8 +43,8 @@ it is run again: what is committed stays, each row is there once. A first SIGINT
 or SIGTERM commits what is read whole and ends; a second one ends at once.
 
 A pipeline of mode cdc or snapshot+cdc follows its source's log until it is told
-to end: by a signal, after which all that was read is applied and the exit code is
-0, or by --until, at what is committed now or at a position in the log.
+to end: by a signal, after which all that was read is applied and the exit code
+is 0, or by --until, at what is committed now or at a position in the log.
 
 A plan file has the values of its variables; only a sensitive variable is still
 asked for: --var or PENSTOCK_VAR_x.`,

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -147,7 +148,7 @@ func TestEveryTypeArrivesAsItWas(t *testing.T) {
 			}
 			continue
 		}
-		if !table.Encoded {
+		if table.Encoded == slices.Contains(unread, typ.native) {
 			t.Errorf("%s is decoded: %s", typ.native, table.Decoded)
 		}
 		if got, want := columnsOf(t, to, name), columnsOf(t, from, name); got != want {
