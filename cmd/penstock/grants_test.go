@@ -167,3 +167,50 @@ func mended(grant string) string {
 	}
 	return grant
 }
+
+// A right to a partitioned table is none to its partitions, which are read one
+// by one. Which they are only the server says: the live check names the statement
+// before anything is done, and with it the load runs.
+func TestLiveChecksAskForTheRightToEachPartition(t *testing.T) {
+	s := postgrestest.Shared(t)
+	from, to := s.Database(t), s.Database(t)
+	from.Exec(t, `CREATE ROLE "part reader" LOGIN; CREATE TABLE parted (id bigint PRIMARY KEY) PARTITION BY RANGE (id);
+CREATE TABLE "part 1" PARTITION OF parted FOR VALUES FROM (0) TO (100);
+CREATE TABLE part_2 PARTITION OF parted FOR VALUES FROM (100) TO (1000);
+INSERT INTO parted SELECT generate_series(1, 500);
+GRANT SELECT ON parted TO "part reader"`)
+	spec := filepath.Join(t.TempDir(), "spec.hcl")
+	writeFile(t, spec, fmt.Sprintf(`penstock { spec = 1 }
+source "postgres" "from" {
+  host     = %q
+  database = %q
+  user     = "part reader"
+}
+target "postgres" "to" {
+  host     = %q
+  database = %q
+  user     = %q
+}
+pipeline "p" {
+  from = source.from
+  to   = target.to
+  table "parted" {}
+}
+`, from.Socket, from.Name, to.Socket, to.Name, postgrestest.User))
+	exit, _, problems := command(t, "run", spec)
+	if exit != 7 || to.Ask(t, "SELECT coalesce(to_regclass('parted')::text, 'none')") != "none" {
+		t.Fatalf("exit %d, want 7 and nothing done: %s", exit, problems)
+	}
+	_, mend, ok := strings.Cut(problems, "run: ")
+	if !ok {
+		t.Fatalf("no statement that mends it: %s", problems)
+	}
+	mend, _, _ = strings.Cut(mend, "\n")
+	from.Exec(t, mend)
+	if exit, _, problems := command(t, "run", spec); exit != 0 {
+		t.Fatalf("after %s: exit %d: %s", mend, exit, problems)
+	}
+	if got := to.Ask(t, "SELECT count(*) FROM parted"); got != "500" {
+		t.Errorf("%s rows, want 500", got)
+	}
+}

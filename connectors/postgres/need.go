@@ -134,13 +134,25 @@ func sourceNeeds(c *SourceConfig, u connectors.Use) []need {
 	for _, s := range connectors.Schemas(c.Schema, names) {
 		out = append(out, schemaNeed(c.User, s, "USAGE"))
 	}
-	for _, n := range names {
-		out = append(out, tableNeed(c.User, full(c.Schema, n), "SELECT"))
+	for _, x := range u.Reads {
+		out = append(out, tableNeed(c.User, full(c.Schema, x.Table.Name), "SELECT"))
+		if x.Table.Storage == storagePartitioned {
+			out = append(out, partitionsNeed(c.User, full(c.Schema, x.Table.Name)))
+		}
 	}
 	if u.Stream {
 		out = append(out, need{what: "use a replication slot", has: "(SELECT rolreplication OR rolsuper FROM pg_roles WHERE rolname = current_user)", grant: "ALTER ROLE " + quote(c.User) + " REPLICATION"}, publishNeed(c, u))
 	}
 	return out
+}
+
+// partitionsNeed is for the partitions of a table: each is read by itself, and a
+// right to the table is none to them. Which they are, only the server knows.
+func partitionsNeed(user, table string) need {
+	return need{what: "select the partitions of " + table,
+		has: fmt.Sprintf("coalesce((SELECT bool_and(has_table_privilege(relid, 'SELECT')) FROM pg_partition_tree(to_regclass(%s)) WHERE isleaf), true)", literal(table)),
+		grant: fmt.Sprintf("DO $$ DECLARE part regclass; BEGIN FOR part IN SELECT relid FROM pg_partition_tree(to_regclass(%s)) WHERE isleaf LOOP EXECUTE 'GRANT SELECT ON ' || part || %s; END LOOP; END $$",
+			literal(table), literal(" TO "+quote(user)))}
 }
 
 // publishNeed is true where the publication is there: only the owner of tables
