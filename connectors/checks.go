@@ -2,6 +2,7 @@ package connectors
 
 import (
 	"context"
+	"time"
 
 	"penstock/internal/schema"
 )
@@ -23,6 +24,9 @@ type Use struct {
 	Connections int
 	Durable     bool // the source's point outlives its session
 	Stream      bool // the pipeline follows the source's log
+	// Took is how long an earlier load of the pipeline from the same folder took; 0:
+	// there is none to go by.
+	Took time.Duration
 	// Of a source.
 	Reads []Extract
 	// Of a target, as the plan has them.

@@ -237,6 +237,9 @@ type Start struct {
 	// generation. It is kept with the state: a later plan takes such a table for
 	// absent, as the plan that made it did.
 	Created bool
+	// Positions are the numbers that the source's sequences have given last, by
+	// target column (TargetColumn.Follows).
+	Positions map[string]int64
 }
 
 // Existing says what to do with rows that are already in the target table.
@@ -252,9 +255,11 @@ const (
 type Load struct {
 	Source   string // the source table's name: its name in the state tables
 	Table    schema.Name
-	Columns  []TargetColumn // the columns of the batches, in order
-	Key      []string       // target column names; nil = none
-	Create   bool           // the table is absent in the plan's catalog and the run creates it
+	Columns  []TargetColumn   // the columns of the batches, in order
+	Key      []string         // target column names; nil = none
+	Computed []ComputedColumn // of a table that the run creates: the target computes them
+	Comment  string           // on a table that the run creates
+	Create   bool             // the table is absent in the plan's catalog and the run creates it
 	Existing Existing
 	Mode     string // "copy", "array", "row"
 	Indexes  string // "keep", "defer"
@@ -264,8 +269,12 @@ type Load struct {
 	Digest     string
 	Definition string
 	// Objects are indexes and constraints of a table that is there: what is
-	// dropped before the rows and made again after them, and what stays (Keep).
+	// dropped before the rows and made again after them, and what stays (Keep). Of
+	// a table that the run creates they are what `carry` makes after the rows.
 	Objects []schema.Object
+	// Incoming are foreign keys of other tables to this one that `carry` makes: a
+	// load that empties a table which is loaded takes them away for its time.
+	Incoming []schema.Object
 	// ReferredBy are the tables whose foreign keys refer to this one.
 	ReferredBy []schema.Name
 	Builders   int      // how many of them are made at once, at most; 0 = one
@@ -280,7 +289,12 @@ type TargetColumn struct {
 	Native   string
 	Type     schema.Type
 	Nullable bool
-	Numbered bool // the table is there, and the target numbers the column by itself
+	Numbered bool // the target numbers the column by itself
+	Follows  bool // the source numbers it too: the target's sequence goes on from there
+	// Of a table that the run creates:
+	Default  string           // in the target's SQL
+	Sequence *schema.Sequence // what numbers it
+	Comment  string
 }
 
 // Marker is what a chunk's transaction records with its rows.

@@ -130,6 +130,13 @@ type TargetDef struct {
 	// `indexes = "defer"` puts off, and those that stay, with the reason. nil: the
 	// target puts off none.
 	Objects func(t *schema.Table) []schema.Object
+	// Carry says what a table that the run creates gets of its source's by `carry`,
+	// and what it does not get. nil: nothing is carried, and the planner lists it.
+	Carry func(c *Carrying) Carried
+	// Compute gives the expression of a column that the target computes as the
+	// source does, in the target's SQL; "" and why where it can't. c has the
+	// columns that the expression may name. nil: it can't.
+	Compute func(c *Carrying, column *schema.Column) (expression, why string)
 	// Live are the checks of an open target.
 	Live []Check[Target]
 	// Grants is as SourceDef.Grants.
@@ -150,12 +157,13 @@ type TargetDef struct {
 
 // TargetCapabilities are facts of a target known without connecting.
 type TargetCapabilities struct {
-	Writers int      // chunk transactions at once; 0 = as many as workers
-	Modes   []string // apply.mode, the fastest first
-	Changes []string // apply.changes, the default first
-	Lanes   Lanes    // what has one checkpoint and one order in a stream
-	Names   string   // default of `names`: "lower" or "keep"
-	Carry   []string // of "indexes" "foreign_keys" "defaults" "comments": what it can make for a table that the run creates
+	Writers   int      // chunk transactions at once; 0 = as many as workers
+	Modes     []string // apply.mode, the fastest first
+	Changes   []string // apply.changes, the default first
+	Lanes     Lanes    // what has one checkpoint and one order in a stream
+	Names     string   // default of `names`: "lower" or "keep"
+	Carry     []string // of "indexes" "foreign_keys" "defaults" "comments": what it can make for a table that the run creates
+	NoScripts bool     // it runs no statements, and so no before_load and after_load
 	// Delivery is the promise, in the words of the design.
 	Delivery string
 	// CommitRows, CommitBytes and CommitEvery are the defaults of the commit

@@ -39,6 +39,7 @@ func (t *table) columns() {
 	for _, c := range cols {
 		t.column(c)
 	}
+	cols = t.computedByTarget(cols)
 	t.checkUnfed(cols)
 	t.reads(cols, filter)
 }
@@ -85,6 +86,9 @@ func (t *table) sourceColumns(blocks map[*schema.Column]*lang.Column) []column {
 					continue
 				}
 			}
+		}
+		if c.value == nil && t.leftToTarget(sc, c.name) {
+			continue
 		}
 		if sc.Problem != "" && c.value == nil {
 			t.errorf(diag.UnsupportedType, c.at, sc.Name, "Column of an unsupported type",

@@ -49,6 +49,11 @@ func registry() *connectors.Registry {
 				Names: "lower", Carry: []string{"indexes"}, Delivery: "applied exactly once", CommitRows: 1000, CommitEvery: "1s",
 			},
 			SplitName: splitName,
+			Carry: func(c *connectors.Carrying) connectors.Carried {
+				return connectors.Carried{Missing: connectors.NotCarried(c, func(thing string) (string, bool) {
+					return "", c.Carries("indexes") && strings.HasPrefix(thing, "index")
+				})}
+			},
 			Storable: func(native string, _ schema.Type) error {
 				if native == "bytes" {
 					return errors.New("a column declared bytes keeps nothing")
@@ -74,7 +79,7 @@ func registry() *connectors.Registry {
 		Target: &connectors.TargetDef{
 			Config: func() any { return &fileConfig{} },
 			Capabilities: connectors.TargetCapabilities{
-				Writers: 1, Modes: []string{"copy", "row"}, Lanes: connectors.LanesPipeline, Names: "keep", Delivery: "effectively once",
+				Writers: 1, Modes: []string{"copy", "row"}, Lanes: connectors.LanesPipeline, Names: "keep", NoScripts: true, Delivery: "effectively once",
 			},
 			SplitName: splitName,
 		},

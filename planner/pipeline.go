@@ -26,9 +26,14 @@ func (c *compiler) pipeline(spec *lang.Pipeline) *plan.Pipeline {
 	if source == nil {
 		return nil
 	}
+	var tables []*table
 	for _, k := range c.expand(spec, source) {
 		t := &table{pipeline: p, c: c, spec: k.block, src: k.src}
 		t.compile(target)
+		tables = append(tables, t)
+	}
+	p.carry(tables, target)
+	for _, t := range tables {
 		p.out.Tables = append(p.out.Tables, t.out)
 	}
 	if c.diags.HasErrors() {
@@ -91,6 +96,7 @@ func (c *compiler) settings(p *pipeline) {
 		c.diags.Errorf(diag.ModeNotOffered, s.Mode.Range, p.target.def.Kind+" can't be loaded",
 			"Mode %s loads rows, and %s takes changes only. Its mode is cdc.", s.Mode.V, p.target.id)
 	}
+	c.scripts(p)
 	for _, x := range []struct {
 		name string
 		set  bool
@@ -105,6 +111,22 @@ func (c *compiler) settings(p *pipeline) {
 	} {
 		if x.set && !x.ok {
 			c.warn(diag.WithoutEffect, x.at, s.Name.V, "Setting without effect", "`"+x.name+"` has no effect: "+x.why+".")
+		}
+	}
+}
+
+// scripts refuses the spec's own statements where the target runs none.
+func (c *compiler) scripts(p *pipeline) {
+	if !p.caps.NoScripts {
+		return
+	}
+	for _, x := range []struct {
+		name string
+		list []lang.Text
+	}{{"before_load", p.spec.BeforeLoad}, {"after_load", p.spec.AfterLoad}} {
+		if len(x.list) > 0 {
+			c.diags.Errorf(diag.ScriptsNotOffered, x.list[0].Range, p.target.def.Kind+" runs no statements",
+				"`%s` is statements for the target, and %s runs none. Take it out, and do by hand what it is for.", x.name, p.target.id)
 		}
 	}
 }

@@ -235,7 +235,7 @@ finish after_load after [finish A.T1 finish A.T2] with []
 	if got != want {
 		t.Errorf("got:\n%swant:\n%s", got, want)
 	}
-	l := p.Load(&p.Tables[0])
+	l := p.Finder().Load(&p.Tables[0])
 	if l.Insert != "COPY a.t1" || fmt.Sprint(l.Prepare, l.Finish) != "[CREATE TABLE a.t1] [ANALYZE a.t1]" || l.Digest != p.Tables[0].Digest || l.Source != "A.T1" {
 		t.Errorf("got load %+v", l)
 	}

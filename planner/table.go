@@ -101,7 +101,6 @@ func (t *table) compile(target *catalog) {
 	t.travel()
 	t.outside()
 	t.connectorOptions()
-	t.carry()
 	t.chunk()
 	t.estimate()
 }

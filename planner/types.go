@@ -52,6 +52,7 @@ func (t *table) existingColumn(c column, out *plan.Column, nullable bool) bool {
 		return false
 	}
 	out.Name, out.Native, out.Type, out.Nullable, out.Numbered = dc.Name, dc.Native, dc.Type, dc.Nullable, dc.Identity
+	out.Follows = dc.Identity && c.value == nil && c.source.Sequence != nil
 	if c.spec != nil && c.spec.Type.Set {
 		want, err := t.target.def.Types.Parse(c.spec.Type.V)
 		switch {

@@ -87,7 +87,7 @@ func (p *pipeline) prepare(ctx context.Context, t *table, points map[string]conn
 			p.o.Events.Emit(event.Notice{Pipeline: p.plan.Name, Text: fmt.Sprintf("%s: its unfinished load was read at a point that can't be read again; it is emptied and loaded from a new one (generation %d)", t.name, t.task.Generation)})
 		}
 		err := p.persist(ctx, func() error {
-			return p.target.Begin(ctx, t.load, connectors.Start{Generation: t.task.Generation, Point: point, Chunks: pending, Restart: restart, Created: t.created})
+			return p.target.Begin(ctx, t.load, connectors.Start{Generation: t.task.Generation, Point: point, Chunks: pending, Restart: restart, Created: t.created, Positions: t.positions()})
 		})
 		if err != nil {
 			return err

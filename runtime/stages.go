@@ -57,6 +57,7 @@ func arrange(p *plan.Pipeline, only map[string]bool) (*work, error) {
 	if !applies {
 		return nil, bad("the plan has no apply stage")
 	}
+	f := p.Finder()
 	for i := range p.Tables {
 		t := &p.Tables[i]
 		name := t.Source.String()
@@ -71,7 +72,7 @@ func arrange(p *plan.Pipeline, only map[string]bool) (*work, error) {
 		if got := p.DigestOf(t); got != t.Digest {
 			return nil, bad("table %s: its digest does not fit what the plan says of it (the file was edited); plan it again", name)
 		}
-		w.tables = append(w.tables, newTable(p, t))
+		w.tables = append(w.tables, newTable(p, f, t))
 	}
 	return w, nil
 }

@@ -41,11 +41,11 @@ type table struct {
 }
 
 // newTable prepares what the plan says of a table for the connectors.
-func newTable(p *plan.Pipeline, t *plan.Table) *table {
+func newTable(p *plan.Pipeline, f *plan.Finder, t *plan.Table) *table {
 	name := t.Source.String()
-	r := &table{plan: t, name: name, load: p.Load(t), values: p.BadRows.Values, byRange: map[int]int64{}}
+	r := &table{plan: t, name: name, load: f.Load(t), values: p.BadRows.Values, byRange: map[int]int64{}}
 	r.extract = connectors.Extract{Columns: t.ReadNames(), Split: t.SourceSplit(), Encoded: t.Encoded, Special: t.ReadSpecial()}
-	if s := p.Stage(plan.StageExtract, name); len(s.Statements) > 0 {
+	if s := f.Stage(plan.StageExtract, name); len(s.Statements) > 0 {
 		r.extract.Statement = s.Statements[0].SQL
 	}
 	if t.Range.Split == connectors.SplitHash {
@@ -80,6 +80,21 @@ func (t *table) bind(c *schema.Catalog, splits func(*schema.Table) []connectors.
 	}
 	t.extract.Table = live
 	return nil
+}
+
+// positions are where the source's sequences stood when its catalog was read,
+// before the snapshot: what they have given since is in the rows or was not kept.
+func (t *table) positions() map[string]int64 {
+	out := map[string]int64{}
+	for _, c := range t.plan.Columns {
+		if !c.Follows || t.extract.Table == nil {
+			continue
+		}
+		if live := t.extract.Table.Column(c.Source); live != nil && live.Sequence != nil && live.Sequence.Last != nil {
+			out[c.Name] = *live.Sequence.Last
+		}
+	}
+	return out
 }
 
 // known reports that the target holds rows of the table's present generation.

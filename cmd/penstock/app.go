@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
@@ -45,23 +46,29 @@ type exitError int
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 // execute runs one command line and returns its exit code.
-func (a *app) execute(ctx context.Context, args []string) int {
+func (a *app) execute(ctx context.Context, args []string) (code int) {
 	if a.program == "" {
 		a.program = "penstock"
 	}
 	a.screen, a.stderr = a.stderr, scrubbed{a.stderr}
 	a.stdout = scrubbed{a.stdout}
+	defer func() { // what a fault says of itself may hold what it was given
+		if r := recover(); r != nil {
+			fmt.Fprintf(a.stderr, "penstock: this is a fault of Penstock, please report it: %v\n\n%s", r, debug.Stack())
+			code = runtime.ExitFailed
+		}
+	}()
 	root := a.root()
 	root.SetArgs(args)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	err := root.ExecuteContext(ctx)
-	var code exitError
+	var exit exitError
 	switch {
 	case err == nil:
 		return runtime.ExitOK
-	case errors.As(err, &code):
-		return int(code)
+	case errors.As(err, &exit):
+		return int(exit)
 	case errors.Is(err, syscall.EPIPE):
 		return exitPipe // whoever read has read enough
 	}

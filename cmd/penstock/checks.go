@@ -48,6 +48,7 @@ func (a *app) check(ctx context.Context, l *live, all bool) (results, error) {
 		p := &l.plan.Pipelines[i]
 		source, target := l.end(p.Source), l.end(p.Target)
 		u := connectors.Use{Pipeline: p.Name, Durable: source.Definition.Source.Capabilities.Durable, Stream: p.Mode != "snapshot", State: l.states[p.Name]}
+		u.Took, _, _ = earlier(l.spec, p)
 		su := u
 		su.Connections = p.Resources.SourceConnections
 		for j := range p.Tables {
@@ -58,8 +59,9 @@ func (a *app) check(ctx context.Context, l *live, all bool) (results, error) {
 		}
 		tu := u
 		tu.Connections = p.Resources.TargetConnections
+		f := p.Finder()
 		for j := range p.Tables {
-			tu.Loads = append(tu.Loads, p.Load(&p.Tables[j]))
+			tu.Loads = append(tu.Loads, f.Load(&p.Tables[j]))
 		}
 		if err := a.checkSource(ctx, l, source, su, all, &r, said[source.ID]); err != nil {
 			return r, err
@@ -69,7 +71,8 @@ func (a *app) check(ctx context.Context, l *live, all bool) (results, error) {
 		}
 		if all {
 			*said[target.ID] = append(*said[target.ID], a.checkState(l, p, target.At, &r))
-			if s := earlier(l.spec, p); s != "" {
+			if took, at, ok := earlier(l.spec, p); ok {
+				s := fmt.Sprintf("an earlier run took %s (%s): what the source keeps must last longer", short(took), at.Format(time.DateOnly))
 				*said[source.ID] = append(*said[source.ID], s)
 			}
 		}
@@ -191,17 +194,14 @@ func (a *app) checkState(l *live, p *plan.Pipeline, at hcl.Range, r *results) st
 }
 
 // earlier is how long an earlier run of the pipeline from here took: what the
-// source's retention has to be held against.
-func earlier(spec *lang.Spec, p *plan.Pipeline) string {
+// source's retention has to be held against. Where there is none to go by,
+// nothing is made up.
+func earlier(spec *lang.Spec, p *plan.Pipeline) (took time.Duration, at time.Time, ok bool) {
 	b, err := os.ReadFile(resultsPath(spec.Dir, p.Name))
 	if err != nil {
-		return "" // no earlier run to go by: nothing is made up
+		return 0, at, false
 	}
-	took, at, ok := durationOf(b, p.Name)
-	if !ok {
-		return ""
-	}
-	return fmt.Sprintf("an earlier run took %s (%s): what the source keeps must last longer", short(took), at.Format(time.DateOnly))
+	return durationOf(b, p.Name)
 }
 
 func capital(s string) string {

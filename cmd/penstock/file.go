@@ -41,13 +41,27 @@ func writeByRename(flag, path string, b []byte) error {
 		}
 		return nil
 	}
-	tmp, err := os.CreateTemp(dir, ".plan-*")
+	err := replace(path, b, 0o644)
+	var open *fs.PathError
+	if errors.As(err, &open) && open.Op == "open" {
+		return refuse("%v", cause(err)) // the temporary file's own name would tell nobody anything
+	}
+	return err
+}
+
+// replace puts a file in the place of path by rename, so that nobody reads half of
+// it and a full disk leaves what was there.
+func replace(path string, b []byte, mode fs.FileMode) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".penstock-*")
 	if err != nil {
-		return refuse("%v", cause(err)) // its own name would tell nobody anything
+		return err
 	}
 	defer os.Remove(tmp.Name()) // gone already after the rename
 	if _, err = tmp.Write(b); err == nil {
-		err = tmp.Chmod(0o644)
+		err = tmp.Chmod(mode)
+	}
+	if err == nil {
+		err = tmp.Sync()
 	}
 	if cerr := tmp.Close(); err == nil {
 		err = cerr

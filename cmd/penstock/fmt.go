@@ -176,8 +176,7 @@ func (a *app) tellFormatted(files []laidOut, check, showDiff, stdin bool) error 
 	return nil
 }
 
-// replaceFile writes a file that is there anew, by rename, so that nobody reads
-// half of it and a full disk leaves the old one. A link is followed.
+// replaceFile writes a file that is there anew, with its mode. A link is followed.
 func replaceFile(path string, b []byte) error {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -190,22 +189,5 @@ func replaceFile(path string, b []byte) error {
 	if !info.Mode().IsRegular() {
 		return errors.New("it is no regular file")
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".fmt-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name()) // gone already after the rename
-	if _, err = tmp.Write(b); err == nil {
-		err = tmp.Chmod(info.Mode().Perm())
-	}
-	if err == nil {
-		err = tmp.Sync()
-	}
-	if cerr := tmp.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	return err
+	return replace(path, b, info.Mode().Perm())
 }

@@ -132,9 +132,10 @@ func (a *app) writeGrants(c *compiled) error {
 func (a *app) use(c *compiled, p *plan.Pipeline) connectors.Use {
 	source := a.registry.Find(c.plan.Endpoint(p.Source).Connector).Source
 	u := connectors.Use{Pipeline: p.Name, Durable: source.Capabilities.Durable, Stream: p.Mode != "snapshot"}
+	f := p.Finder()
 	for i := range p.Tables {
 		t := &p.Tables[i]
-		u.Loads = append(u.Loads, p.Load(t))
+		u.Loads = append(u.Loads, f.Load(t))
 		u.Reads = append(u.Reads, connectors.Extract{Table: &schema.Table{Name: t.Source, Columns: t.ReadColumns()}, Columns: t.ReadNames(), Split: t.SourceSplit()})
 	}
 	return u

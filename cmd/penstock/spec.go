@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -90,17 +88,7 @@ func cause(err error) error {
 	return err
 }
 
-func (a *app) writeJSON(v any) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
-		return err
-	}
-	_, err := a.stdout.Write(b.Bytes())
-	return err
-}
+func (a *app) writeJSON(v any) error { return plan.Encode(a.stdout, v) }
 
 // isPlan tells a plan file from a spec, by its name: specs are .hcl, .yaml,
 // .yml files or folders.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"penstock/connectors"
 	"penstock/internal/failpoint"
@@ -50,6 +51,9 @@ func (t *target) Begin(ctx context.Context, l connectors.Load, s connectors.Star
 // nothing. Files go only after the state says which: a claim after a crash
 // removes the rest of them.
 func (t *target) begin(l connectors.Load, s connectors.Start) error {
+	if _, err := t.header(l.Columns); err != nil {
+		return err
+	}
 	before := t.tables[l.Source]
 	files, err := t.filesOf(l.Table.Name)
 	if err != nil {
@@ -88,7 +92,7 @@ func (t *target) begin(l connectors.Load, s connectors.Start) error {
 	}
 	failpoint.Hit("begin.described")
 	st := &tableState{Name: l.Source, Table: l.Table.Name, Load: d.Loads, Generation: s.Generation, Digest: l.Digest, Definition: l.Definition,
-		Point: s.Point, Created: s.Created, UpdatedAt: now(), Remove: gone, Chunks: s.Chunks, done: map[int]doneChunk{}}
+		Point: s.Point, Created: s.Created, UpdatedAt: now(), Remove: gone, Chunks: s.Chunks, done: map[int]doneLine{}, filed: map[int]bool{}}
 	if err := writeJSON(t.statePath(l.Source), st); err != nil {
 		return err
 	}
@@ -98,10 +102,13 @@ func (t *target) begin(l connectors.Load, s connectors.Start) error {
 		return err
 	}
 	failpoint.Hit("begin.removed")
-	if before != nil {
-		return remove(t.donePath(before))
+	if before == nil {
+		return nil
 	}
-	return nil
+	if err := t.removeRows(func(path string) bool { return strings.HasPrefix(path, t.base(before)+"-") }); err != nil {
+		return err
+	}
+	return remove(t.donePath(before))
 }
 
 // differs says how columns differ from those that the table's files have.

@@ -50,7 +50,7 @@ func loadOnce(dir string) error {
 	if s := st.Tables[l.Source]; s == nil || s.Generation == 1 { // 1 is what stood there before
 		begin := connectors.Start{Generation: 2}
 		for i := range crashChunks {
-			begin.Chunks = append(begin.Chunks, ranges.Chunk{ID: i + 1, Range: 1})
+			begin.Chunks = append(begin.Chunks, ranges.Chunk{ID: i + 1, Range: 1 + i/3})
 		}
 		if err := tg.Begin(ctx, l, begin); err != nil {
 			return err
@@ -134,7 +134,7 @@ func filled(t *testing.T) string {
 }
 
 func TestKilledAtEveryDurableStepEveryRowIsThereOnce(t *testing.T) {
-	for _, point := range []string{"claim.after:1", "begin.before:1", "begin.described:1", "begin.stored:1", "begin.removed:1", "begin.after:1", "chunk.begin:1", "chunk.begin:4", "chunk.rows:1", "chunk.rows:3", "chunk.commit.before:1", "chunk.commit.before:5", "chunk.marker:1", "chunk.marker:2", "chunk.marker:5", "chunk.commit.after:1", "chunk.commit.after:5", "finish.before:1", "finish.after:1"} {
+	for _, point := range []string{"claim.after:1", "begin.before:1", "begin.described:1", "begin.stored:1", "begin.removed:1", "begin.after:1", "chunk.begin:1", "chunk.begin:4", "chunk.rows:1", "chunk.rows:3", "chunk.commit.before:1", "chunk.commit.before:5", "chunk.marker:1", "chunk.marker:2", "chunk.marker:5", "chunk.commit.after:1", "chunk.commit.after:5", "range.joined:1", "range.joined:2", "range.renamed:1", "range.renamed:2", "range.noted:1", "range.noted:2", "finish.before:1", "finish.after:1"} {
 		t.Run(point, func(t *testing.T) {
 			dir := filled(t)
 			if !crash(t, dir, point, "") {
@@ -146,24 +146,36 @@ func TestKilledAtEveryDurableStepEveryRowIsThereOnce(t *testing.T) {
 			if got, want := ids(t, dir), "5000 5000 12502500"; got != want {
 				t.Errorf("rows, distinct ids, their sum: got %s, want %s", got, want)
 			}
-			left, err := filepath.Glob(filepath.Join(literal(dir), stateDir, "p-p", "*"+partExt))
-			if err != nil || len(left) > 0 {
-				t.Errorf("half files are left: %q, %v", left, err)
+			// A load that was killed before its state was stored has had a number.
+			if got := names(t, dir); len(got) != 2 || got[0][3:] != "-0001.csv" || got[1][3:] != "-0002.csv" {
+				t.Errorf("the folder has %q, want a file a range", got)
+			}
+			for _, ext := range []string{partExt, rowsExt} {
+				left, err := filepath.Glob(filepath.Join(literal(dir), stateDir, "p-p", "*"+ext))
+				if err != nil || len(left) > 0 {
+					t.Errorf("files are left: %q, %v", left, err)
+				}
 			}
 		})
 	}
 }
 
-// The negative control: the test above can see doubled rows.
+// The negative controls: the test above can see doubled rows, be it of a chunk
+// that is written twice or of a range whose file is.
 func TestSecondTryUnderAnotherNameDoublesRows(t *testing.T) {
-	dir := filled(t)
-	if !crash(t, dir, "chunk.marker:2", "marker") {
-		t.Fatal("the process was not killed")
-	}
-	if crash(t, dir, "", "marker") {
-		t.Fatal("the second run was killed")
-	}
-	if got := ids(t, dir); !strings.HasPrefix(got, "6000 5000 ") {
-		t.Errorf("rows, distinct ids, their sum: got %s, want 1,000 rows twice", got)
+	for guard, c := range map[string]struct{ point, want string }{
+		"marker": {"chunk.marker:2", "6000 5000 "},
+		"range":  {"range.renamed:1", "8000 5000 "},
+	} {
+		dir := filled(t)
+		if !crash(t, dir, c.point, guard) {
+			t.Fatalf("%s: the process was not killed", c.point)
+		}
+		if crash(t, dir, "", guard) {
+			t.Fatalf("%s: the second run was killed", c.point)
+		}
+		if got := ids(t, dir); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: rows, distinct ids, their sum: got %s, want rows twice: %s", guard, got, c.want)
+		}
 	}
 }

@@ -73,11 +73,12 @@ func Definition() *connectors.Definition {
 			Config: func() any { return &TargetConfig{} },
 			Check:  checkTarget,
 			Capabilities: connectors.TargetCapabilities{
-				Modes:    []string{"copy"},
-				Changes:  []string{"append"},
-				Lanes:    connectors.LanesPipeline,
-				Names:    "keep",
-				Delivery: "effectively once",
+				Modes:     []string{"copy"},
+				NoScripts: true,
+				Changes:   []string{"append"},
+				Lanes:     connectors.LanesPipeline,
+				Names:     "keep",
+				Delivery:  "effectively once",
 				// A batch is a file: one a minute is few enough to handle.
 				CommitBytes: 64 << 20, CommitEvery: "60s",
 				Values: connectors.Values{NaN: true},

@@ -46,12 +46,15 @@ func (explainer) Insert(t connectors.Load) []connectors.Statement {
 		names[i] = c.Name
 	}
 	return []connectors.Statement{
-		{SQL: "write a file under a temporary name: " + strings.Join(names, ", "), Rows: 1},
-		{SQL: "flush it to the disk"},
-		{SQL: "rename it " + t.Table.Name + "-LOAD-RANGE-CHUNK", Comment: "LOAD counts the loads of the table; still this run's, and pending"},
-		{SQL: "note that the chunk is done", Comment: "the marker, with its rows; without it the file is removed and written anew"},
+		{SQL: "write rows under a temporary name, in the folder .penstock: " + strings.Join(names, ", "), Rows: 1},
+		{SQL: "flush them to the disk"},
+		{SQL: "rename them", Comment: "still this run's, and pending"},
+		{SQL: "note that the chunk is done", Comment: "the marker; without it the rows are removed and written anew"},
+		{SQL: "behind a range's last chunk: write its file from the rows of its chunks, flush it, rename it " + t.Table.Name + "-LOAD-RANGE", Comment: "LOAD counts the loads of the table"},
+		{SQL: "note that the range has its file, and remove those rows", Comment: "without the note the file is removed and written anew"},
 	}
 }
 
-// Finish needs nothing: every file is whole.
+// Finish has nothing to show: what files are left to be made is shown with the
+// chunks.
 func (explainer) Finish(connectors.Load) []connectors.Statement { return nil }

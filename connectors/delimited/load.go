@@ -47,11 +47,15 @@ func resolve(env connectors.Env, path string) string {
 	return filepath.Join(env.Dir, path)
 }
 
-// Finish marks the table loaded once every chunk is done.
+// Finish makes the files of ranges that have none yet, and marks the table loaded
+// once every chunk is done.
 func (t *target) Finish(ctx context.Context, l connectors.Load) error {
+	failpoint.Hit("finish.before")
+	if err := t.assembleRest(ctx, l); err != nil {
+		return at("finish", l.Table.Name, err)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	failpoint.Hit("finish.before")
 	err := t.owned(ctx, func() error {
 		s := t.tables[l.Source]
 		if s == nil {
@@ -99,7 +103,11 @@ func (t *target) OpenLoad(_ context.Context, l connectors.Load) (connectors.Bulk
 	if err := t.fence(); err != nil {
 		return nil, at("open a writer for", l.Table.Name, err)
 	}
-	return &writer{t: t, load: l, epoch: t.epoch, enc: newEncoder(t.layout, l.Columns)}, nil
+	head, err := t.header(l.Columns)
+	if err != nil {
+		return nil, at("open a writer for", l.Table.Name, err)
+	}
+	return &writer{t: t, load: l, epoch: t.epoch, enc: newEncoder(t.layout, l.Columns), head: head}, nil
 }
 
 // Close ends the claim, if there is one.

@@ -342,7 +342,7 @@ func TestCompressedFileThatIsCutShortIsAnError(t *testing.T) {
 		tg.layout = layoutOf(t, csv())
 		l := crashTable()
 		loadInto(t, tg, l, 20000)
-		path := filepath.Join(dir, "t-1-0001-000001.csv"+ext)
+		path := filepath.Join(dir, "t-1-0001.csv"+ext)
 		whole, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

@@ -28,17 +28,19 @@ import (
 //	.penstock/p-PIPELINE.lock              locked by the owner of the pipeline
 //	.penstock/p-PIPELINE/owner.json        its epoch
 //	.penstock/p-PIPELINE/t-TABLE.json      a table's generation and its chunks
-//	.penstock/p-PIPELINE/t-TABLE-LOAD.done a line for each chunk that is done
+//	.penstock/p-PIPELINE/t-TABLE-LOAD.done a line for each chunk that is done, and each range that has its file
+//	.penstock/p-PIPELINE/t-TABLE-LOAD-CHUNK.rows what a chunk adds to its range's file
 //	.penstock/p-PIPELINE/*.part            files that are being written
 //
-// A chunk is done when its line is there. Its file was renamed into its place
-// before; a file without a line, of a process that was killed between the two,
-// is removed by the next claim.
+// A chunk is done when its line is there. Its rows were renamed into their place
+// before; rows without a line, of a process that was killed between the two, are
+// removed by the next claim. So are files of ranges (assemble.go).
 const (
 	stateDir  = ".penstock"
 	tablesDir = "tables"
 	ownerFile = "owner.json"
 	doneExt   = ".done"
+	rowsExt   = ".rows"
 	partExt   = ".part"
 )
 
@@ -62,12 +64,14 @@ type tableState struct {
 	Remove     []string        `json:"remove,omitempty"` // files to be removed before anything else
 	Chunks     []ranges.Chunk  `json:"chunks"`
 
-	done map[int]doneChunk
+	done  map[int]doneLine // by chunk
+	filed map[int]bool     // by range: its file is there
 }
 
-// doneChunk is a line of a .done file.
-type doneChunk struct {
-	Chunk   int    `json:"chunk"`
+// doneLine is a line of a .done file: of a chunk, or of a range.
+type doneLine struct {
+	Chunk   int    `json:"chunk,omitempty"`
+	Range   int    `json:"range,omitempty"`
 	Rows    int64  `json:"rows"`
 	BadRows int64  `json:"bad_rows"`
 	At      string `json:"at"`
@@ -89,8 +93,15 @@ func (t *target) statePath(source string) string {
 	return filepath.Join(t.state(), "t-"+escaped(source)+".json")
 }
 
-func (t *target) donePath(s *tableState) string {
-	return filepath.Join(t.state(), "t-"+escaped(s.Name)+"-"+strconv.Itoa(s.Load)+doneExt)
+// base begins the paths of what one load of a table leaves beside its state.
+func (t *target) base(s *tableState) string {
+	return filepath.Join(t.state(), "t-"+escaped(s.Name)+"-"+strconv.Itoa(s.Load))
+}
+
+func (t *target) donePath(s *tableState) string { return t.base(s) + doneExt }
+
+func (t *target) rowsPath(s *tableState, chunk int) string {
+	return t.base(s) + "-" + strconv.Itoa(chunk) + rowsExt
 }
 
 // readEpoch is 0 where nobody has claimed the pipeline yet.
@@ -108,7 +119,7 @@ func (t *target) readEpoch() (int64, error) {
 
 // readState reads a table's state with its done chunks; nil where there is none.
 func (t *target) readState(path string) (*tableState, error) {
-	s := &tableState{done: map[int]doneChunk{}}
+	s := &tableState{done: map[int]doneLine{}, filed: map[int]bool{}}
 	if err := readJSON(path, s); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
@@ -120,7 +131,7 @@ func (t *target) readState(path string) (*tableState, error) {
 		return nil, err
 	}
 	for line := range bytes.Lines(text) {
-		var d doneChunk
+		var d doneLine
 		// Only a line cut short by a kill has no end; its chunk is not done.
 		if !bytes.HasSuffix(line, newline) {
 			break
@@ -128,7 +139,11 @@ func (t *target) readState(path string) (*tableState, error) {
 		if err := json.Unmarshal(line, &d); err != nil {
 			return nil, spoilt(t.donePath(s), err)
 		}
-		s.done[d.Chunk] = d
+		if d.Range > 0 {
+			s.filed[d.Range] = true
+		} else {
+			s.done[d.Chunk] = d
+		}
 	}
 	return s, nil
 }
@@ -176,8 +191,9 @@ func (t *target) State(context.Context) (connectors.State, error) {
 	return st, nil
 }
 
-// recover ends what a killed owner left: files that were to be removed, files
-// of chunks that are not done, files half written. The guard is held.
+// recover ends what a killed owner left: files that were to be removed, rows of
+// chunks that are not done, files of ranges that are not noted, files half
+// written. The guard is held.
 func (t *target) recover() error {
 	entries, err := os.ReadDir(t.state())
 	if err != nil {
@@ -195,19 +211,44 @@ func (t *target) recover() error {
 		return err
 	}
 	t.tables = map[string]*tableState{}
+	needed := map[string]bool{}
 	for _, s := range all {
 		if err := t.removeFiles(s); err != nil {
 			return err
 		}
-		if !s.Loaded && !failpoint.Off("marker") {
-			if err := t.removeUndone(s); err != nil {
+		if !s.Loaded {
+			if err := t.removeUnnoted(s); err != nil {
 				return err
 			}
 			if err := t.mendDone(s); err != nil {
 				return err
 			}
+			for _, c := range s.Chunks {
+				if _, done := s.done[c.ID]; done && !s.filed[c.Range] {
+					needed[t.rowsPath(s, c.ID)] = true
+				}
+			}
 		}
 		t.tables[s.Name] = s
+	}
+	if failpoint.Off("marker") {
+		return nil
+	}
+	return t.removeRows(func(path string) bool { return !needed[path] })
+}
+
+// removeRows removes rows of chunks, by the paths that they have.
+func (t *target) removeRows(which func(path string) bool) error {
+	paths, err := filepath.Glob(filepath.Join(literal(t.state()), "*"+rowsExt))
+	if err != nil {
+		return err
+	}
+	for _, p := range paths {
+		if which(p) {
+			if err := remove(p); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -229,13 +270,16 @@ func (t *target) removeFiles(s *tableState) error {
 	return writeJSON(t.statePath(s.Name), s)
 }
 
-func (t *target) removeUndone(s *tableState) error {
+func (t *target) removeUnnoted(s *tableState) error {
+	if failpoint.Off("range") {
+		return nil
+	}
 	files, err := t.filesOf(s.Table)
 	if err != nil {
 		return err
 	}
 	for _, f := range files {
-		if _, done := s.done[f.chunk]; f.load == s.Load && !done {
+		if f.load == s.Load && !s.filed[f.number] {
 			if err := remove(filepath.Join(t.dir, f.name)); err != nil {
 				return err
 			}
@@ -259,14 +303,14 @@ func (t *target) mendDone(s *tableState) error {
 
 // dataFile is a file of rows.
 type dataFile struct {
-	name              string
-	load, part, chunk int
+	name         string
+	load, number int // of the range
 }
 
-// fileName names the file of a chunk so that the order of names is that of
-// chunks.
-func (t *target) fileName(table string, load int, c ranges.Chunk) string {
-	return fmt.Sprintf("%s-%d-%04d-%06d%s", table, load, c.Range, c.ID, t.ext())
+// fileName names the file of a range so that the order of names is that of
+// ranges.
+func (t *target) fileName(table string, load, number int) string {
+	return fmt.Sprintf("%s-%d-%04d%s", table, load, number, t.ext())
 }
 
 // ext is the end of the files' names.
@@ -290,14 +334,13 @@ func (t *target) filesOf(table string) (out []dataFile, err error) {
 		rest, ok := strings.CutPrefix(e.Name(), table+"-")
 		base, ext, dotted := strings.Cut(rest, ".")
 		parts := strings.Split(base, "-")
-		if !ok || !dotted || len(parts) != 3 || !slices.Contains([]string{"csv", "csv.gz", "csv.zst"}, ext) {
+		if !ok || !dotted || len(parts) != 2 || !slices.Contains([]string{"csv", "csv.gz", "csv.zst"}, ext) {
 			continue
 		}
 		f := dataFile{name: e.Name()}
-		var errs [3]error
+		var errs [2]error
 		f.load, errs[0] = strconv.Atoi(parts[0])
-		f.part, errs[1] = strconv.Atoi(parts[1])
-		f.chunk, errs[2] = strconv.Atoi(parts[2])
+		f.number, errs[1] = strconv.Atoi(parts[1])
 		if errors.Join(errs[:]...) == nil {
 			out = append(out, f)
 		}

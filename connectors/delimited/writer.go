@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"penstock/connectors"
 	"penstock/internal/batch"
@@ -21,12 +23,14 @@ import (
 // flushSize is what is written, or compressed, at once.
 const flushSize = 256 << 10
 
-// writer writes a file for each chunk. It belongs to one goroutine.
+// writer writes the rows of chunks, and the file of a range of which it has
+// written the last chunk. It belongs to one goroutine.
 type writer struct {
 	t     *target
 	load  connectors.Load
 	epoch int64
 	enc   *encoder
+	head  []byte // the header of files
 
 	chunk  ranges.Chunk
 	state  *tableState // as it was at Begin
@@ -97,23 +101,27 @@ func (w *writer) create() error {
 	if err != nil {
 		return err
 	}
-	w.file, w.closed, w.out, w.zip, w.rows, w.buf = f, false, f, nil, 0, w.buf[:0]
-	switch w.t.config.Compression {
-	case "gzip":
-		w.zip = gzip.NewWriter(f)
-	case "zstd":
-		// One goroutine: workers are side by side already.
-		if w.zip, err = zstd.NewWriter(f, zstd.WithEncoderConcurrency(1)); err != nil {
-			return err
-		}
-	}
-	if w.zip != nil {
+	w.file, w.closed, w.out, w.rows, w.buf = f, false, f, 0, w.buf[:0]
+	if w.zip, err = w.t.compressor(f); w.zip != nil {
 		w.out = w.zip
 	}
-	if w.t.config.Header {
-		w.buf, err = w.enc.header(w.buf)
-	}
 	return err
+}
+
+// compressor writes compressed to f; nil where files are plain.
+func (t *target) compressor(f io.Writer) (io.WriteCloser, error) {
+	switch t.config.Compression {
+	case "gzip":
+		return gzip.NewWriter(f), nil
+	case "zstd":
+		// One goroutine: workers are side by side already.
+		z, err := zstd.NewWriter(f, zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			return nil, err
+		}
+		return z, nil
+	}
+	return nil, nil
 }
 
 // Write adds the selected rows.
@@ -192,18 +200,23 @@ func (w *writer) end() error {
 	return errors.Join(err, w.file.Close())
 }
 
-// Commit gives the file its name and marks the chunk done.
+// Commit gives the rows their name and marks the chunk done, and makes the file
+// of the range if it was its last one.
 func (w *writer) Commit(ctx context.Context, m connectors.Marker) (int64, error) {
 	if w.file == nil {
 		return 0, w.at(m, errors.New("no chunk is open"))
 	}
-	if err := w.end(); err != nil {
+	if err := errors.Join(ctx.Err(), w.end()); err != nil {
 		return 0, errors.Join(w.at(m, err), w.Abort())
 	}
 	failpoint.Hit("chunk.commit.before")
 	t := w.t
+	var whole *joint
 	t.mu.Lock()
 	err := t.owned(ctx, func() error { return w.commit(m) })
+	if err == nil {
+		whole, err = t.whole(w.state, w.chunk.Range)
+	}
 	t.mu.Unlock()
 	// What has its name is not there any more; a chunk without rows leaves its file.
 	err = errors.Join(err, w.Abort())
@@ -211,6 +224,12 @@ func (w *writer) Commit(ctx context.Context, m connectors.Marker) (int64, error)
 		return 0, w.at(m, err)
 	}
 	failpoint.Hit("chunk.commit.after")
+	if whole != nil {
+		// The chunk is done in any case; a run that ends here leaves the file to the next.
+		if err := t.assemble(ctx, w.state, whole, w.head, w.epoch); err != nil && ctx.Err() == nil {
+			return 0, at(fmt.Sprintf("make the file of range %d of", whole.number), w.load.Table.Name, err)
+		}
+	}
 	return w.rows, nil
 }
 
@@ -223,23 +242,21 @@ func (w *writer) commit(m connectors.Marker) error {
 	if _, done := w.state.done[w.chunk.ID]; done || t.tables[m.Table] != w.state {
 		return t.fenced("the marker of the chunk is not pending any more")
 	}
-	// The first chunk leaves its file in any case, so that an empty table is one
-	// file with the header alone.
 	final := ""
-	if w.rows > 0 || w.chunk.ID == w.state.Chunks[0].ID {
-		final = filepath.Join(t.dir, t.fileName(w.state.Table, w.state.Load, w.chunk))
+	if w.rows > 0 {
+		final = t.rowsPath(w.state, w.chunk.ID)
 		if failpoint.Off("marker") {
-			final = w.another(final)
+			final = another(final)
 		}
 		if err := os.Rename(w.file.Name(), final); err != nil {
 			return err
 		}
-		if err := syncDir(t.dir); err != nil {
+		if err := syncDir(t.state()); err != nil {
 			return errors.Join(err, remove(final))
 		}
 	}
 	failpoint.Hit("chunk.marker")
-	d := doneChunk{Chunk: w.chunk.ID, Rows: w.rows, BadRows: m.BadRows, At: now()}
+	d := doneLine{Chunk: w.chunk.ID, Rows: w.rows, BadRows: m.BadRows, At: now()}
 	if err := appendLine(t.donePath(w.state), d); err != nil {
 		if final != "" {
 			err = errors.Join(err, remove(final))
@@ -251,14 +268,16 @@ func (w *writer) commit(m connectors.Marker) error {
 }
 
 // another is a name that no file has: the negative control of crash tests.
-func (w *writer) another(final string) string {
-	c := w.chunk
+func another(path string) string {
+	base, ext, _ := strings.Cut(filepath.Base(path), ".")
+	dash := strings.LastIndexByte(base, '-')
+	n, _ := strconv.Atoi(base[dash+1:]) // as it was made
 	for {
-		if _, err := os.Stat(final); err != nil {
-			return final
+		if _, err := os.Stat(path); err != nil {
+			return path
 		}
-		c.ID += 100_000
-		final = filepath.Join(w.t.dir, w.t.fileName(w.state.Table, w.state.Load, c))
+		n += 100_000
+		path = filepath.Join(filepath.Dir(path), fmt.Sprintf("%s-%d.%s", base[:dash], n, ext))
 	}
 }
 

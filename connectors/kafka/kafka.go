@@ -43,12 +43,13 @@ func Definition() *connectors.Definition {
 			Check:   check,
 			Options: func() any { return &Options{} },
 			Capabilities: connectors.TargetCapabilities{
-				Writers:  1, // one transactional id a pipeline
-				Modes:    []string{"copy"},
-				Changes:  []string{"append"},
-				Lanes:    connectors.LanesPipeline,
-				Names:    "keep",
-				Delivery: "exactly once for read_committed readers, else at least once with dense sequence numbers",
+				Writers:   1, // one transactional id a pipeline
+				Modes:     []string{"copy"},
+				NoScripts: true,
+				Changes:   []string{"append"},
+				Lanes:     connectors.LanesPipeline,
+				Names:     "keep",
+				Delivery:  "exactly once for read_committed readers, else at least once with dense sequence numbers",
 				// A read_committed reader sees a record when its transaction commits.
 				CommitBytes: 1 << 20, CommitEvery: "100ms",
 				Values: connectors.Values{NaN: true},

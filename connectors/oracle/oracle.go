@@ -37,6 +37,7 @@ func Definition() *connectors.Definition {
 			Grants:  grants,
 			Explain: explainer{},
 			Open:    openSource,
+			Live:    sourceChecks,
 			Probe:   probe,
 		},
 	}

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 
 	"penstock/connectors"
@@ -44,6 +45,10 @@ func (t *target) prepareTable(ctx context.Context, c *pgconn.PgConn, l connector
 	if err != nil {
 		return false, err
 	}
+	// What refers to the table goes first: it can't be emptied under it.
+	if err := t.takeAway(ctx, c, l); err != nil {
+		return false, err
+	}
 	if there {
 		if had, err = t.emptyForRestart(ctx, c, l, s); err != nil {
 			return false, err
@@ -51,6 +56,13 @@ func (t *target) prepareTable(ctx context.Context, c *pgconn.PgConn, l connector
 	}
 	if err := t.unmake(ctx, c, l); err != nil {
 		return false, err
+	}
+	skip, follows := map[string]bool{}, followed(l, s.Positions)
+	for _, o := range carriedForeign(l) {
+		skip[dropCarried(l, o).SQL] = true
+	}
+	if there {
+		maps.Copy(skip, newOnly(l))
 	}
 	dropping, statements := drops(l)
 	at := map[string]schema.Object{}
@@ -67,6 +79,17 @@ func (t *target) prepareTable(ctx context.Context, c *pgconn.PgConn, l connector
 		return t.journal(ctx, c, l.Source, list...)
 	}
 	for _, sql := range l.Prepare {
+		if next, ok := follows[sql]; ok {
+			if next != "" {
+				if _, err := run(ctx, c, next); err != nil {
+					return false, err
+				}
+			}
+			continue
+		}
+		if skip[sql] {
+			continue
+		}
 		if deferred(l) && sql == dropAgain(l).SQL {
 			// A table that is there in its first generation is someone else's, made
 			// since the plan: what it has stays.
@@ -100,7 +123,7 @@ func (t *target) prepareTable(ctx context.Context, c *pgconn.PgConn, l connector
 				Hint: `Write existing = "truncate" to empty it first, or existing = "append" to add to it.`}
 		}
 	}
-	if err := t.journalKey(ctx, c, l); err != nil {
+	if err := t.journalMade(ctx, c, l); err != nil {
 		return false, err
 	}
 	if failpoint.Off("journal") {

@@ -38,7 +38,7 @@ WHERE %s ORDER BY n.nspname, c.relname`
   FROM b JOIN pg_type y ON y.oid = b.oid WHERE y.typtype <> 'd')`
 
 	catalogColumns = `SELECT c.oid, a.attname, ` + typeName + `,
-  a.attnotnull OR t.typnotnull, coalesce(pg_get_expr(d.adbin, d.adrelid), ''), a.attidentity <> '' OR a.attgenerated = '' AND pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%', a.attgenerated <> '', coalesce(col_description(c.oid, a.attnum), '')
+  a.attnotnull OR t.typnotnull, a.attidentity <> '' OR a.attgenerated = '' AND pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%', coalesce(col_description(c.oid, a.attnum), '')
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
 WHERE %s ORDER BY c.oid, a.attnum`
@@ -76,6 +76,9 @@ func readOnce(ctx context.Context, c *pgconn.PgConn, own, which string) (*schema
 		if _, err := query(ctx, c, strings.Replace(q.sql, "%s", which, 1), q.each); err != nil {
 			return nil, err
 		}
+	}
+	if err := r.beside(ctx, c, which); err != nil {
+		return nil, err
 	}
 	if err := r.objects(ctx, c, which); err != nil {
 		return nil, err
@@ -138,10 +141,7 @@ func (r *reading) column(v [][]byte) error {
 	if t == nil {
 		return nil
 	}
-	c := schema.Column{Name: string(v[1]), Native: string(v[2]), Nullable: !isTrue(v[3]), Default: string(v[4]), Identity: isTrue(v[5]), Comment: string(v[7])}
-	if isTrue(v[6]) {
-		c.Generated, c.Default = c.Default, ""
-	}
+	c := schema.Column{Name: string(v[1]), Native: string(v[2]), Nullable: !isTrue(v[3]), Identity: isTrue(v[4]), Comment: string(v[5])}
 	var err error
 	if c.Type, err = (types{}).Parse(c.Native); err != nil {
 		c.Type, c.Problem = schema.Type{}, err.Error()

@@ -127,6 +127,16 @@ func (l record) keepKey(list []object, table schema.Name) {
 	}
 }
 
+// toCarry is an object of a source, to be made elsewhere: what keeps a target's
+// from being dropped is nothing to it, unless it is what the object is.
+func toCarry(o schema.Object) schema.Object {
+	o.Parent, o.PartOf, o.Tablespace, o.Needs = false, schema.Name{}, "", nil
+	if o.Keep != notValid && o.Keep != isExclusion && o.Keep != notEnforced {
+		o.Keep = ""
+	}
+	return o
+}
+
 // show adds an index or a constraint to its table.
 func (r *reading) show(t *schema.Table, full schema.Name, o object) {
 	for i := range o.Needs {
@@ -137,6 +147,9 @@ func (r *reading) show(t *schema.Table, full schema.Name, o object) {
 	}
 	if o.Table != full {
 		return // of a partition
+	}
+	if !r.target {
+		t.Objects = append(t.Objects, toCarry(o.Object))
 	}
 	switch {
 	case o.Kind == schema.ObjectForeign:

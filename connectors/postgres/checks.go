@@ -45,6 +45,7 @@ var sourceChecks = []connectors.Check[connectors.Source]{
 	onSource("privileges", "what plan --grants lists", false, func(ctx context.Context, c *pgconn.PgConn, s *source, u connectors.Use) ([]connectors.Finding, error) {
 		return missing(ctx, c, s.config.User, sourceNeeds(&s.config, u))
 	}),
+	onSource("log", "what a stream takes: wal_level, a slot, a sender, replica identities, the publication", false, followable),
 	onSource("row security", "whether a policy hides rows from the user", false, hiddenRows),
 	onSource("connections", "room for those of the plan", true, func(ctx context.Context, c *pgconn.PgConn, _ *source, u connectors.Use) ([]connectors.Finding, error) {
 		return room(ctx, c, u)

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"penstock/connectors"
@@ -42,18 +43,18 @@ func needs(table, other schema.Name) []schema.Name {
 	return []schema.Name{other}
 }
 
-// put is what a load puts off: of a table that it creates, its key.
+// put is what a load puts off: of a table that it creates, its key and what is
+// carried.
 func put(l connectors.Load) []schema.Object {
-	if l.Indexes != "defer" {
+	var out []schema.Object
+	switch {
+	case l.Create && deferred(l):
+		return append([]schema.Object{keyObject(l)}, carriedObjects(l)...)
+	case l.Create:
+		return carriedObjects(l)
+	case l.Indexes != "defer":
 		return nil
 	}
-	if l.Create {
-		if len(l.Key) == 0 {
-			return nil
-		}
-		return []schema.Object{keyObject(l)}
-	}
-	var out []schema.Object
 	for _, o := range l.Objects {
 		if o.Keep == "" {
 			out = append(out, o)
@@ -62,8 +63,24 @@ func put(l connectors.Load) []schema.Object {
 	return out
 }
 
-// keyObject is the key of a table that the run creates.
+// carriedObjects are those of a table that the run creates, but for its key.
+func carriedObjects(l connectors.Load) (out []schema.Object) {
+	for _, o := range l.Objects {
+		if o.Kind != schema.ObjectPrimary {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// keyObject is the key of a table that the run creates: as its source has it,
+// where indexes are carried.
 func keyObject(l connectors.Load) schema.Object {
+	for _, o := range l.Objects {
+		if o.Kind == schema.ObjectPrimary {
+			return o
+		}
+	}
 	return schema.Object{Kind: schema.ObjectPrimary, Name: keyName(l),
 		Definition: fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (%s)", quote(keyName(l)), quoteName(l.Table), quoteList(l.Key)),
 		Constraint: "PRIMARY KEY (" + quoteList(l.Key) + ")"}
@@ -92,6 +109,27 @@ func drop(table schema.Name, o schema.Object) connectors.Statement {
 		locks += ", also on " + n.String()
 	}
 	return connectors.Statement{SQL: fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT %s", quoteName(table), quote(o.Name)), Comment: note, Locks: locks}
+}
+
+// dropCarried takes a foreign key that an earlier load has made out of the way of
+// another one: a table that is referred to can't be emptied.
+func dropCarried(l connectors.Load, o schema.Object) connectors.Statement {
+	return connectors.Statement{SQL: fmt.Sprintf("ALTER TABLE IF EXISTS %s DROP CONSTRAINT IF EXISTS %s", quoteName(on(l, o)), quote(o.Name)),
+		Comment: "where an earlier load has made it: it comes again after the rows", Locks: "ACCESS EXCLUSIVE"}
+}
+
+// carriedForeign are the foreign keys that a load of a table which it creates has
+// to take away: its own, and those of other tables to it.
+func carriedForeign(l connectors.Load) (out []schema.Object) {
+	if !l.Create {
+		return nil
+	}
+	for _, o := range append(slices.Clone(l.Objects), l.Incoming...) {
+		if o.Kind == schema.ObjectForeign {
+			out = append(out, o)
+		}
+	}
+	return out
 }
 
 // drops lists what is dropped, foreign keys first: keys can't go before them.
@@ -148,7 +186,7 @@ func settle(table schema.Name, o schema.Object) []connectors.Statement {
 		if o.Kind == schema.ObjectUnique {
 			kind = "UNIQUE"
 		}
-		add("ACCESS EXCLUSIVE", "ALTER TABLE %s ADD CONSTRAINT %s %s USING INDEX %s", name, quote(o.Name), kind, quote(o.Name))
+		add("ACCESS EXCLUSIVE", "ALTER TABLE %s ADD CONSTRAINT %s %s USING INDEX %s%s", name, quote(o.Name), kind, quote(o.Name), deferrable(o.Constraint))
 	}
 	if o.PartOf.Name != "" {
 		add("ACCESS EXCLUSIVE on both indexes", "ALTER INDEX %s ATTACH PARTITION %s", quoteName(o.PartOf), quoteName(schema.Name{Schema: table.Schema, Name: o.Name}))
@@ -195,7 +233,7 @@ func foreign(table schema.Name, o schema.Object) (make, check []connectors.State
 func makes(l connectors.Load) (out []connectors.Statement) {
 	for _, o := range put(l) {
 		if s := build(o); s != nil {
-			if l.Create {
+			if l.Create && o.Kind == schema.ObjectPrimary {
 				s.Comment = "left out where the table has its key"
 			}
 			out = append(out, *s)
@@ -207,6 +245,9 @@ func makes(l connectors.Load) (out []connectors.Statement) {
 	for _, o := range put(l) {
 		if o.Kind == schema.ObjectForeign {
 			add, check := foreign(on(l, o), o)
+			if len(o.Waits) > 1 {
+				add[0].Comment = "when " + o.Waits[1] + " is loaded too: with the later of the two"
+			}
 			out = append(append(out, add...), check...)
 		}
 	}

@@ -3,7 +3,6 @@ package postgres
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"penstock/connectors"
 	"penstock/internal/batch"
@@ -26,12 +25,22 @@ func (explainer) Prepare(t connectors.Load) []connectors.Statement {
 	if len(drops) > 0 {
 		out = append(out, connectors.Statement{SQL: lockTable(t), Comment: "so that what is dropped is what was read", Locks: "ACCESS EXCLUSIVE"})
 	}
+	for _, o := range carriedForeign(t) {
+		out = append(out, dropCarried(t, o))
+	}
 	if t.Create {
+		out = append(out, makeSequences(t)...)
 		comment := "the table, with its key"
 		if deferred(t) {
 			comment = "the table; its key comes after its rows"
 		}
 		out = append(out, connectors.Statement{SQL: createTable(t), Comment: comment})
+		out = append(append(out, ownSequences(t)...), commentOn(t)...)
+	}
+	for _, c := range t.Columns {
+		if c.Follows {
+			out = append(out, connectors.Statement{SQL: followSequence(t, c), Comment: "the sequence goes on from where the source's stands (:position), and never back"})
+		}
 	}
 	name := quoteName(t.Table)
 	switch t.Existing {
@@ -73,15 +82,17 @@ func createTable(t connectors.Load) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "CREATE TABLE IF NOT EXISTS %s (\n", quoteName(t.Table))
+	var lines []string
 	for i, c := range t.Columns {
-		if i > 0 {
-			b.WriteString(",\n")
-		}
-		fmt.Fprintf(&b, "  %s %s", quote(c.Name), typeSQL(c.Native))
+		lines = append(lines, computedColumns(t, i)...)
+		line := quote(c.Name) + " " + typeSQL(c.Native)
 		if !c.Nullable || key[c.Name] {
-			b.WriteString(" NOT NULL")
+			line += " NOT NULL"
 		}
+		lines = append(lines, line+fills(c))
 	}
+	lines = append(lines, computedColumns(t, len(t.Columns))...)
+	b.WriteString("  " + strings.Join(lines, ",\n  "))
 	if len(t.Key) > 0 && !deferred(t) {
 		fmt.Fprintf(&b, ",\n  CONSTRAINT %s PRIMARY KEY (%s)", quote(keyName(t)), quoteList(t.Key))
 	}
@@ -89,15 +100,15 @@ func createTable(t connectors.Load) string {
 	return b.String()
 }
 
-// keyName is the name that PostgreSQL itself would give the key.
+// keyName is the key's name, where it is not the source's the one that PostgreSQL
+// itself would give it.
 func keyName(t connectors.Load) string {
-	const suffix = "_pkey"
-	name := t.Table.Name
-	for len(name) > maxName-len(suffix) {
-		_, n := utf8.DecodeLastRuneInString(name)
-		name = name[:len(name)-n]
+	for _, o := range t.Objects {
+		if t.Create && o.Kind == schema.ObjectPrimary {
+			return o.Name
+		}
 	}
-	return name + suffix
+	return cut(t.Table.Name, "_pkey")
 }
 
 // Insert is one chunk, from its first statement to its commit.
@@ -172,15 +183,25 @@ func (explainer) Finish(t connectors.Load) []connectors.Statement {
 	return append(out, connectors.Statement{SQL: "ANALYZE " + name, Comment: "statistics for the planner of the server", Locks: "SHARE UPDATE EXCLUSIVE"})
 }
 
+// followSequence moves a sequence on to where the source's stands.
+func followSequence(t connectors.Load, c connectors.TargetColumn) string {
+	return setSequence(quoteName(t.Table), c.Name, "SELECT "+position+"::numeric AS m, pg_sequence_last_value(s.seqrelid) AS at")
+}
+
 // moveSequence sets the sequence that numbers a column: the one in its default,
 // be it the column's own or not, else the one that the column owns. Where there
 // is none, or it is past the rows already, it does nothing.
 func moveSequence(table, column string) string {
+	return setSequence(table, column, fmt.Sprintf("SELECT CASE WHEN s.seqincrement > 0 THEN (SELECT max(%[1]s)::numeric FROM %[2]s) ELSE (SELECT min(%[1]s)::numeric FROM %[2]s) END AS m, pg_sequence_last_value(s.seqrelid) AS at", quote(column), table))
+}
+
+// setSequence sets the sequence of a column to m, where that is past at.
+func setSequence(table, column, of string) string {
 	text := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
-	return fmt.Sprintf(`SELECT setval(s.seqrelid, r.m::bigint) FROM pg_sequence AS s, LATERAL (SELECT CASE WHEN s.seqincrement > 0 THEN (SELECT max(%[1]s)::numeric FROM %[2]s) ELSE (SELECT min(%[1]s)::numeric FROM %[2]s) END AS m, pg_sequence_last_value(s.seqrelid) AS at) AS r
-WHERE s.seqrelid = coalesce((SELECT d.refobjid FROM pg_attrdef AS e JOIN pg_attribute AS a ON a.attrelid = e.adrelid AND a.attnum = e.adnum JOIN pg_depend AS d ON d.classid = 'pg_attrdef'::regclass AND d.objid = e.oid AND d.refclassid = 'pg_class'::regclass JOIN pg_sequence AS q ON q.seqrelid = d.refobjid WHERE e.adrelid = %[3]s::regclass AND a.attname = %[4]s LIMIT 1), pg_get_serial_sequence(%[3]s, %[4]s)::regclass::oid)
+	return fmt.Sprintf(`SELECT setval(s.seqrelid, r.m::bigint) FROM pg_sequence AS s, LATERAL (%[1]s) AS r
+WHERE s.seqrelid = coalesce((SELECT d.refobjid FROM pg_attrdef AS e JOIN pg_attribute AS a ON a.attrelid = e.adrelid AND a.attnum = e.adnum JOIN pg_depend AS d ON d.classid = 'pg_attrdef'::regclass AND d.objid = e.oid AND d.refclassid = 'pg_class'::regclass JOIN pg_sequence AS q ON q.seqrelid = d.refobjid WHERE e.adrelid = %[2]s::regclass AND a.attname = %[3]s LIMIT 1), pg_get_serial_sequence(%[2]s, %[3]s)::regclass::oid)
   AND r.m BETWEEN s.seqmin AND s.seqmax AND CASE WHEN r.at IS NULL THEN (r.m - s.seqstart) * s.seqincrement >= 0 ELSE (r.m - r.at) * s.seqincrement > 0 END`,
-		quote(column), table, text(table), text(column))
+		of, text(table), text(column))
 }
 
 // quote makes an identifier of any name.

@@ -85,10 +85,14 @@ func TestLoadOverAFaultyLineEndsAsAnUndisturbedOne(t *testing.T) {
 		for try := 0; ; try++ {
 			socket, end := f.listen(t)
 			p := faultyPlan(t, reg, dir, socket, d.Name, schema)
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			res := runtime.Run(ctx, p, runtime.Options{Registry: reg, Dir: dir, Backoff: quick})
+			hung := ctx.Err() != nil
 			cancel()
 			end()
+			if hung {
+				t.Fatal("the run did not end by itself")
+			}
 			if res.Exit == runtime.ExitFindings {
 				break
 			}

@@ -36,7 +36,7 @@ func (t *target) Finish(ctx context.Context, l connectors.Load) error {
 // finish does what is left of it. lost reports an error that comes of a lost
 // session: all of it can be tried again on new ones.
 func (t *target) finish(ctx context.Context, l connectors.Load, rest []string) (lost bool, err error) {
-	loaded, lines := false, []record(nil)
+	loaded, lines, late := false, []record(nil), []record(nil)
 	err = t.claimed(ctx, func(c *pgconn.PgConn) error {
 		return transaction(ctx, c, func() (err error) {
 			if err := t.fence(ctx, c); err != nil {
@@ -45,7 +45,17 @@ func (t *target) finish(ctx context.Context, l connectors.Load, rest []string) (
 			if loaded, err = t.ready(ctx, c, l); err != nil || loaded {
 				return err
 			}
-			lines, err = readJournal(ctx, c, ofTable, t.env.Pipeline, l.Source)
+			if lines, err = ownLines(ctx, c, t.env.Pipeline, l.Source); err != nil {
+				return err
+			}
+			// A foreign key is made with the last of its tables, before that one counts
+			// as loaded: a kill in between finds it unfinished.
+			ready, err := t.waiting(ctx, c, l.Source)
+			if failpoint.Off("foreign") {
+				late = ready
+			} else {
+				lines = append(lines, ready...)
+			}
 			return err
 		})
 	})
@@ -59,6 +69,10 @@ func (t *target) finish(ctx context.Context, l connectors.Load, rest []string) (
 	defer crew.close()
 	if _, err = crew.make(ctx, lines); err == nil {
 		err = t.markLoaded(ctx, crew.sessions[0], l, rest)
+	}
+	if err == nil {
+		failpoint.Hit("finish.marked")
+		_, err = crew.make(ctx, late)
 	}
 	return crew.lost(err), err
 }
@@ -77,7 +91,7 @@ func (t *target) markLoaded(ctx context.Context, c *pgconn.PgConn, l connectors.
 		if _, err := t.ready(ctx, c, l); err != nil {
 			return err
 		}
-		left, err := readJournal(ctx, c, ofTable, t.env.Pipeline, l.Source)
+		left, err := ownLines(ctx, c, t.env.Pipeline, l.Source)
 		if err != nil {
 			return err
 		}

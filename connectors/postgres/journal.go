@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"penstock/connectors"
@@ -157,28 +158,88 @@ func findLine(list []record, table schema.Name, o schema.Object) *record {
 	return nil
 }
 
-// journalKey writes down the key of a table that the run creates, unless the
-// table was there and has one, or the journal has it from an earlier generation.
-func (t *target) journalKey(ctx context.Context, c *pgconn.PgConn, l connectors.Load) error {
+// journalMade writes down what comes after the rows of a table that the run
+// creates: its key and what is carried, unless the table was there and has it, or
+// the journal has it from an earlier generation.
+func (t *target) journalMade(ctx context.Context, c *pgconn.PgConn, l connectors.Load) error {
 	if !l.Create || len(put(l)) == 0 {
 		return nil
 	}
 	keyed, err := hasKey(ctx, c, t.full(l.Table))
-	if err != nil || keyed {
+	if err != nil {
+		return err
+	}
+	live, err := t.objectsIn(ctx, c, l.Table)
+	if err != nil {
 		return err
 	}
 	lines, err := readJournal(ctx, c, ofTable, t.env.Pipeline, l.Source)
 	if err != nil {
 		return err
 	}
-	l.Table = t.full(l.Table)
-	o := put(l)[0]
-	for _, line := range lines { // be it by another name
-		if line.Kind == schema.ObjectPrimary && line.Table == l.Table {
-			return nil
+	table := t.full(l.Table)
+	keyed = keyed || slices.ContainsFunc(lines, func(line record) bool { // be it by another name
+		return line.Kind == schema.ObjectPrimary && line.Table == table
+	})
+	for _, o := range put(l) {
+		if keyed && o.Kind == schema.ObjectPrimary || findObject(live, table, o) != nil || findLine(lines, table, o) != nil {
+			continue
+		}
+		if err := t.journal(ctx, c, l.Source, t.madeObject(l, o)); err != nil {
+			return err
 		}
 	}
-	return t.journal(ctx, c, l.Source, object{Object: o, Table: l.Table, Of: l.Table, Unique: true, Whole: true, Columns: l.Key})
+	return nil
+}
+
+// madeObject is a line for what a table that the run creates gets.
+func (t *target) madeObject(l connectors.Load, o schema.Object) object {
+	table := t.full(l.Table)
+	e := object{Object: o, Table: table, Of: table}
+	switch o.Kind {
+	case schema.ObjectPrimary:
+		e.Unique, e.Whole, e.Columns = true, true, l.Key
+	case schema.ObjectForeign:
+		e.Refers = table
+		if len(o.Needs) > 0 {
+			e.Refers = t.full(o.Needs[0])
+		}
+	}
+	return e
+}
+
+// takeAway drops the foreign keys that earlier loads have carried to the table and
+// from it, and writes them down again: they come when both tables are loaded.
+func (t *target) takeAway(ctx context.Context, c *pgconn.PgConn, l connectors.Load) error {
+	for _, o := range carriedForeign(l) {
+		table := t.full(on(l, o))
+		there := false
+		if _, err := query(ctx, c, "SELECT 1 FROM pg_constraint WHERE conrelid = to_regclass($1) AND conname = $2 AND contype = 'f'",
+			func([][]byte) error { there = true; return nil }, quoteName(table), o.Name); err != nil {
+			return err
+		}
+		if !there {
+			continue
+		}
+		if _, err := run(ctx, c, dropCarried(l, o).SQL); err != nil {
+			return err
+		}
+		lines, err := readJournal(ctx, c, ofTable, t.env.Pipeline, o.Waits[0])
+		if err != nil {
+			return err
+		}
+		e := t.madeObject(connectors.Load{Table: on(l, o)}, o)
+		e.On = schema.Name{}
+		if old := findLine(lines, table, o); old != nil { // it was there, and its rows not checked yet
+			if _, err := exec(ctx, c, deleteJournal, old.pipeline, old.name, old.ordinal); err != nil {
+				return err
+			}
+		}
+		if err := t.journal(ctx, c, o.Waits[0], e); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func hasKey(ctx context.Context, c *pgconn.PgConn, table schema.Name) (keyed bool, err error) {
@@ -209,6 +270,28 @@ func short(n schema.Name, own string) schema.Name {
 		n.Schema = ""
 	}
 	return n
+}
+
+// waiting are the lines of foreign keys between tables that are all loaded, or
+// that source is about to be.
+func (t *target) waiting(ctx context.Context, c *pgconn.PgConn, source string) (ready []record, err error) {
+	loaded := map[string]bool{source: true}
+	if _, err := query(ctx, c, "SELECT name FROM penstock_table WHERE pipeline = $1 AND state = 'loaded'", func(v [][]byte) error { loaded[string(v[0])] = true; return nil }, t.env.Pipeline); err != nil {
+		return nil, err
+	}
+	lines, err := readJournal(ctx, c, ofPipeline, t.env.Pipeline)
+	for _, l := range lines {
+		if len(l.Waits) > 0 && !slices.ContainsFunc(l.Waits, func(s string) bool { return !loaded[s] }) {
+			ready = append(ready, l)
+		}
+	}
+	return ready, err
+}
+
+// ownLines are the lines of one table that wait for no other one.
+func ownLines(ctx context.Context, c *pgconn.PgConn, pipeline, source string) (out []record, err error) {
+	lines, err := readJournal(ctx, c, ofTable, pipeline, source)
+	return slices.DeleteFunc(lines, func(l record) bool { return len(l.Waits) > 0 }), err
 }
 
 func (t *target) dropped(l record) connectors.Dropped {

@@ -24,6 +24,10 @@ const (
 	partOf     = "it is a part of "
 	partOfWhat = ", of the table that this is a partition of"
 
+	notValid    = "it is not valid"
+	isExclusion = "an exclusion constraint is checked row by row"
+	notEnforced = "it is not enforced"
+
 	partOfForeign = "it is a part of a foreign key of the table that this is a partition of"
 
 	treeOf = `WITH tree AS (
@@ -43,8 +47,8 @@ const (
      UNION ALL SELECT 4, format('ALTER TABLE %%I.%%I CLUSTER ON %%I', n.nspname, c.relname, x.relname) WHERE i.indisclustered
      UNION ALL SELECT 5, format('ALTER TABLE %%I.%%I REPLICA IDENTITY USING INDEX %%I', n.nspname, c.relname, x.relname) WHERE i.indisreplident) AS s),
   CASE
-    WHEN NOT (i.indisvalid AND i.indisready AND i.indislive) THEN 'it is not valid'
-    WHEN k.contype = 'x' THEN 'an exclusion constraint is checked row by row'
+    WHEN NOT (i.indisvalid AND i.indisready AND i.indislive) THEN '` + notValid + `'
+    WHEN k.contype = 'x' THEN '` + isExclusion + `'
     WHEN k.condeferrable THEN 'a deferrable key is made with its table only'
     WHEN k.oid IS NOT NULL AND m.amname <> 'btree' THEN 'its key is no btree'
     WHEN t.root = t.rel AND px.oid IS NOT NULL THEN '` + partOf + `' || px.relname || '` + partOfWhat + `'
@@ -71,7 +75,7 @@ LEFT JOIN pg_inherits h ON h.inhrelid = x.oid LEFT JOIN pg_class px ON px.oid = 
   coalesce((SELECT x.relname FROM pg_class x WHERE x.oid = f.conindid), ''),
   CASE
     WHEN f.conparentid <> 0 THEN '` + partOfForeign + `'
-    WHEN pg_get_constraintdef(f.oid) LIKE '%% NOT ENFORCED' THEN 'it is not enforced'
+    WHEN pg_get_constraintdef(f.oid) LIKE '%% NOT ENFORCED' THEN '` + notEnforced + `'
     WHEN EXISTS (SELECT 1 FROM pg_trigger g WHERE g.tgconstraint = f.oid AND g.tgenabled <> 'O') THEN 'its triggers were switched'
     WHEN EXISTS (SELECT 1 FROM pg_constraint s WHERE s.conparentid = f.oid AND s.conrelid <> f.conrelid AND s.conname <> f.conname) THEN 'a partition has it under another name'
     WHEN NOT has_table_privilege(f.confrelid, 'REFERENCES') AND EXISTS (SELECT 1 FROM unnest(f.confkey) AS u(num) WHERE NOT has_column_privilege(f.confrelid, u.num, 'REFERENCES')) THEN 'the user may not refer to ' || r.relname

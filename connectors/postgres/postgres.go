@@ -77,6 +77,7 @@ func (p patience) definition() *connectors.Definition {
 				Changes:  []string{"array", "row", "append"},
 				Lanes:    connectors.LanesKeys,
 				Names:    "lower",
+				Carry:    []string{"indexes", "foreign_keys", "defaults", "comments"},
 				Delivery: "applied exactly once",
 				// The cost of a net change falls until about 10,000 keys; a second is
 				// what a reader of the target waits at most.
@@ -88,6 +89,8 @@ func (p patience) definition() *connectors.Definition {
 			Takes:     takes,
 			SplitName: splitName,
 			Objects:   objectsOf,
+			Carry:     carry,
+			Compute:   compute,
 			Home:      func(config any) string { return config.(*TargetConfig).Schema },
 			Place:     func(config any, _ connectors.Env) string { return placeOf(config.(*TargetConfig).Connection) },
 			Live:      targetChecks,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"penstock/connectors"
@@ -65,12 +66,12 @@ func (w *crew) lost(err error) bool {
 func (w *crew) make(ctx context.Context, lines []record) (made []record, err error) {
 	var mu sync.Mutex
 	var errs []error
-	failed := map[int64]bool{}
+	failed := map[lineID]bool{}
 	ended := func(l record, err error, whole bool) {
 		mu.Lock()
 		defer mu.Unlock()
 		if err != nil {
-			failed[l.ordinal] = true
+			failed[l.id()] = true
 			errs = append(errs, w.explain(l, err))
 		} else if whole {
 			made = append(made, l)
@@ -95,7 +96,7 @@ func (w *crew) make(ctx context.Context, lines []record) (made []record, err err
 	busy.Wait()
 	c := w.sessions[0]
 	for _, l := range lines {
-		if l.Kind == schema.ObjectForeign || failed[l.ordinal] || len(settle(l.Table, l.Object)) == 0 {
+		if l.Kind == schema.ObjectForeign || failed[l.id()] || len(settle(l.Table, l.Object)) == 0 {
 			continue
 		}
 		ended(l, w.step(ctx, c, l, true, func() error { return w.settle(ctx, c, l) }), true)
@@ -109,7 +110,7 @@ func (w *crew) make(ctx context.Context, lines []record) (made []record, err err
 			whole := len(check) == 0
 			ended(l, w.step(ctx, c, l, whole, func() error { return w.add(ctx, c, l, add) }), whole)
 		}
-		if len(check) > 0 && !failed[l.ordinal] {
+		if len(check) > 0 && !failed[l.id()] {
 			ended(l, w.step(ctx, c, l, true, func() error { return w.statements(ctx, c, check) }), true)
 		}
 	}
@@ -118,6 +119,14 @@ func (w *crew) make(ctx context.Context, lines []record) (made []record, err err
 	}
 	return made, ctx.Err()
 }
+
+// lineID tells the lines of a pipeline apart.
+type lineID struct {
+	name    string
+	ordinal int64
+}
+
+func (l record) id() lineID { return lineID{l.name, l.ordinal} }
 
 // first is the error that decides what the engine does: one that comes of
 // another one, or that goes away by itself, is the lesser.
@@ -261,11 +270,42 @@ func (w *crew) explain(l record, err error) error {
 	const then = " The rows that are loaded stay: run again, and only this is done. penstock undo does it without going on with the load."
 	switch pg.Code {
 	case "23505":
-		e.Hint = "Take one of the rows with that key out, or change it." + then
+		e.Hint = "Take one of the rows with that key out, or change it." + lists(l.twice(), "such keys") + then
 	case "23503":
-		e.Hint = "Add the row that is referred to, or take out the row that refers to it." + then
+		e.Hint = "Add the row that is referred to, or take out the row that refers to it." + lists(l.orphans(), "rows that refer to none") + then
 	case "23502", "23514":
 		e.Hint = "Mend the row." + then
 	}
 	return e
+}
+
+// lists says what a query shows; "" where there is none.
+func lists(query, what string) string {
+	if query == "" {
+		return ""
+	}
+	return " " + query + " lists all " + what + "."
+}
+
+// twice is a query of the keys that more than one row has; "" where the index is
+// of expressions or of some rows only.
+func (l record) twice() string {
+	if !l.Whole || len(l.Columns) == 0 {
+		return ""
+	}
+	c := quoteList(l.Columns)
+	return fmt.Sprintf("SELECT %s, count(*) FROM %s GROUP BY %s HAVING count(*) > 1", c, quoteName(l.Table), c)
+}
+
+// orphans is a query of the rows that break a foreign key.
+func (l record) orphans() string {
+	if len(l.Columns) == 0 || len(l.Columns) != len(l.ToColumns) {
+		return ""
+	}
+	var same, there []string
+	for i, c := range l.Columns {
+		same = append(same, "p."+quote(l.ToColumns[i])+" = c."+quote(c))
+		there = append(there, "c."+quote(c)+" IS NOT NULL")
+	}
+	return fmt.Sprintf("SELECT * FROM %s AS c WHERE %s AND NOT EXISTS (SELECT FROM %s AS p WHERE %s)", quoteName(l.Table), strings.Join(there, " AND "), quoteName(l.Refers), strings.Join(same, " AND "))
 }

@@ -33,10 +33,14 @@ INSERT INTO b SELECT i, i / 7.0 FROM generate_series(1, 100) i; ANALYZE`)
 		for try := 0; ; try++ {
 			socket, end := f.listen(t)
 			throughLines(t, p, socket)
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			res := runtime.Run(ctx, p, runtime.Options{Registry: reg, Dir: c.dir, Backoff: quick})
+			hung := ctx.Err() != nil
 			cancel()
 			end()
+			if hung {
+				t.Fatal("the run did not end by itself")
+			}
 			if res.Exit == runtime.ExitOK {
 				break
 			}

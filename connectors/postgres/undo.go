@@ -12,7 +12,17 @@ import (
 func (t *target) Undo(ctx context.Context, source string, builders int) ([]connectors.Dropped, error) {
 	var lines []record
 	err := t.claimed(ctx, func(c *pgconn.PgConn) (err error) {
-		lines, err = readJournal(ctx, c, ofTable, t.env.Pipeline, source)
+		if lines, err = ownLines(ctx, c, t.env.Pipeline, source); err != nil {
+			return err
+		}
+		// Foreign keys that are carried come when their tables are loaded; without
+		// this one's rows only those that wait for nothing more.
+		ready, err := t.waiting(ctx, c, "")
+		for _, l := range ready {
+			if l.name == source {
+				lines = append(lines, l)
+			}
+		}
 		return err
 	})
 	if err != nil || len(lines) == 0 {

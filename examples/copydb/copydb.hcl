@@ -27,6 +27,7 @@ pipeline "copydb" {
   table "*" {
     exclude = ["audit_log"]
     expect  = 3
+    carry   = ["indexes", "foreign_keys", "defaults", "comments"]   # of tables that it creates
   }
 
   table "audit_log" {              # a filter looks at rows: they are decoded

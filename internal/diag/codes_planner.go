@@ -40,6 +40,7 @@ const (
 	TargetNoChanges    Code = "PEN0533"
 	WithoutEffect      Code = "PEN0534"
 	CarryNotOffered    Code = "PEN0535"
+	ScriptsNotOffered  Code = "PEN0536"
 
 	UnsupportedType   Code = "PEN0601"
 	LossyColumn       Code = "PEN0602"
@@ -163,6 +164,9 @@ var plannerCodes = []Doc{
 	{CarryNotOffered, "Target can't carry this",
 		"The connector can't make these for a table that the run creates. Take them out of `carry`; the plan lists what is not carried.",
 		`carry = ["indexes"]`, `carry = []`},
+	{ScriptsNotOffered, "Target runs no statements",
+		"`before_load` and `after_load` are statements that the target runs, and this one runs none: it is files or topics. Take them out.",
+		`after_load = ["ANALYZE orders"]`, `after_load = []`},
 
 	{UnsupportedType, "Column of an unsupported type",
 		"The source's connector does not read this type. Leave the column out with `drop`.",

@@ -53,6 +53,9 @@ func (t *Table) diff(is *Table) []string {
 	if t.View != is.View {
 		say("it was a %s and is a %s", kindOf(t), kindOf(is))
 	}
+	if t.Comment != is.Comment {
+		say("its comment was %s and is %s", orNone(t.Comment), orNone(is.Comment))
+	}
 	if t.Storage != is.Storage {
 		say("its storage was %s and is %s", orNone(t.Storage), orNone(is.Storage))
 	}
@@ -100,6 +103,7 @@ func (c *Column) diff(is *Column) []string {
 	}
 	for _, x := range []struct{ what, was, is string }{
 		{"default", c.Default, is.Default}, {"expression", c.Generated, is.Generated}, {"comment", c.Comment, is.Comment},
+		{"sequence", c.Sequence.describe(), is.Sequence.describe()},
 	} {
 		if x.was != x.is {
 			out = append(out, fmt.Sprintf("had the %s %s and has %s", x.what, orNone(x.was), orNone(x.is)))

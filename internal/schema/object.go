@@ -1,7 +1,7 @@
 package schema
 
 // Object is an index or a constraint of a table as its database defines it:
-// what a load drops that makes it again after its rows.
+// what a load drops and makes again after its rows, or makes of its source's.
 type Object struct {
 	Kind ObjectKind `json:"kind"`
 	Name string     `json:"name"`
@@ -22,6 +22,9 @@ type Object struct {
 	Settings []string `json:"settings,omitempty"`
 	Needs    []Name   `json:"needs,omitempty"` // of a foreign key, the tables that it locks beside its own
 	Keep     string   `json:"keep,omitempty"`  // why it stays where it is during a load
+	// Waits are the source tables that are loaded before it is made, its own table's
+	// first: of a foreign key that comes with a table which the run creates.
+	Waits []string `json:"waits,omitempty"`
 }
 
 // ObjectKind is what an object is, in words for people.

@@ -25,7 +25,12 @@ type Column struct {
 	Identity  bool   `json:"identity,omitempty"`  // numbered by the database
 	Generated string `json:"generated,omitempty"` // expression of a computed column
 	Comment   string `json:"comment,omitempty"`
-	Problem   string `json:"-"` // why Native has no Type
+	// Sequence is what numbers it, where the database tells.
+	Sequence *Sequence `json:"sequence,omitempty"`
+	// Other is what else the column has that no field here holds, in words: a
+	// collation, a storage. Nothing carries it. Only catalogs of sources have it.
+	Other   []string `json:"other,omitempty"`
+	Problem string   `json:"-"` // why Native has no Type
 }
 
 // Key is a primary or unique key.
@@ -59,10 +64,13 @@ type Table struct {
 	Unique      []Key        `json:"unique,omitempty"`
 	Indexes     []Index      `json:"indexes,omitempty"`
 	ForeignKeys []ForeignKey `json:"foreign_keys,omitempty"`
+	Comment     string       `json:"comment,omitempty"`
 	// Objects are the same indexes and constraints as their database defines
-	// them, in the order in which they can be made again. Only catalogs of targets
-	// that can put them off have them.
+	// them, in the order in which they can be made again: of a source what `carry`
+	// copies, of a target what a load can put off.
 	Objects []Object `json:"objects,omitempty"`
+	// Other is as Column.Other, of the table: its checks, how it is partitioned.
+	Other []string `json:"other,omitempty"`
 	// Storage is how the source can be sought, in the connector's own word:
 	// "heap", "iot", "rowid", "without rowid". Empty where it does not matter.
 	Storage string      `json:"storage,omitempty"`

@@ -29,16 +29,6 @@ func (e *Endpoint) Settings(into any) error {
 	return nil
 }
 
-// Stage returns the stage of this kind for a table ("" for one without), or nil.
-func (p *Pipeline) Stage(kind StageKind, table string) *Stage {
-	for i := range p.Stages {
-		if s := &p.Stages[i]; s.Kind == kind && s.Table == table {
-			return s
-		}
-	}
-	return nil
-}
-
 // BareLoad is table t of p as its target sees it, without the statements.
 func (p *Pipeline) BareLoad(t *Table) connectors.Load {
 	l := t.Facts()
@@ -51,30 +41,12 @@ func (t *Table) Facts() connectors.Load {
 	l := connectors.Load{
 		Source: t.Source.String(), Table: t.Target, Key: t.Key, Create: t.Create,
 		Existing: connectors.Existing(t.Existing), Mode: t.Apply.Mode, Indexes: t.Apply.Indexes, Encoded: t.Encoded, Digest: t.Digest,
-		Objects: t.Objects, ReferredBy: t.ReferredBy,
+		Objects: t.Objects, Incoming: t.Incoming, ReferredBy: t.ReferredBy, Computed: t.Computed, Comment: t.Comment,
 		Columns: make([]connectors.TargetColumn, 0, len(t.Columns)),
 	}
 	for _, c := range t.Columns {
-		l.Columns = append(l.Columns, connectors.TargetColumn{Name: c.Name, Native: c.Native, Type: c.Type, Nullable: c.Nullable, Numbered: c.Numbered})
-	}
-	return l
-}
-
-// Load is BareLoad with the plan's statements.
-func (p *Pipeline) Load(t *Table) connectors.Load {
-	l, name := p.BareLoad(t), t.Source.String()
-	if s := p.Stage(StagePrepare, name); s != nil {
-		l.Prepare = texts(s.Statements)
-	}
-	if s := p.Stage(StageFinish, name); s != nil {
-		l.Finish, l.Builders = texts(s.Statements), s.Parallel
-	}
-	if s := p.Stage(StageApply, ""); s != nil {
-		for _, ts := range s.Loads {
-			if ts.Table == name {
-				l.Insert = loading(ts.Statements)
-			}
-		}
+		l.Columns = append(l.Columns, connectors.TargetColumn{Name: c.Name, Native: c.Native, Type: c.Type, Nullable: c.Nullable, Numbered: c.Numbered, Follows: c.Follows,
+			Default: c.Default, Sequence: c.Sequence, Comment: c.Comment})
 	}
 	return l
 }

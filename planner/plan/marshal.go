@@ -13,10 +13,7 @@ import (
 // plans give equal bytes.
 func Marshal(p *Plan) ([]byte, error) {
 	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(p); err != nil {
+	if err := Encode(&b, p); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil

@@ -53,7 +53,7 @@ type TableOutline struct {
 	Facts    []Fact   // rows, filter, ranges, chunks, how rows enter, key
 	Columns  string   // counted in words
 	Mappings []Mapping
-	Rest     []Fact // not carried
+	Rest     []Fact // what the target computes, what is carried and what is not
 }
 
 // Title names what is outlined: "table ORDERS -> orders (created)".
@@ -109,6 +109,15 @@ func (b *outliner) table(p *Pipeline, g group) TableOutline {
 		}
 	}
 	o.Columns, o.Mappings = columns(x)
+	for _, c := range x.Computed {
+		o.Rest = append(o.Rest, Fact{"computed", c.Name + " " + c.Native + " by the target, as " + c.Expression})
+	}
+	if len(x.Left) > 0 {
+		o.Rest = append(o.Rest, Fact{"left out", strings.Join(x.Left, ", ") + ": the target computes it"})
+	}
+	if len(x.Carried) > 0 {
+		o.Rest = append(o.Rest, Fact{"carried", strings.Join(x.Carried, "; ")})
+	}
 	if len(x.NotCarried) > 0 {
 		o.Rest = append(o.Rest, Fact{"not carried", strings.Join(x.NotCarried, "; ")})
 	}

@@ -103,10 +103,13 @@ type Table struct {
 	// Digest is of the fields that decide the table's rows (Definition).
 	Digest string `json:"digest"`
 
-	Read    []Read   `json:"read"` // source columns that are read, in batch order
-	Filter  string   `json:"filter,omitempty"`
-	Columns []Column `json:"columns"`       // target columns, in order
-	Key     []string `json:"key,omitempty"` // target columns that identify a row
+	Read     []Read                      `json:"read"` // source columns that are read, in batch order
+	Filter   string                      `json:"filter,omitempty"`
+	Columns  []Column                    `json:"columns"`                  // target columns, in order
+	Key      []string                    `json:"key,omitempty"`            // target columns that identify a row
+	Computed []connectors.ComputedColumn `json:"computed,omitempty"`       // columns of a table that the run creates which the target computes
+	Left     []string                    `json:"left_to_target,omitempty"` // columns of a target table that is there and computes them, as the source does
+	Comment  string                      `json:"comment,omitempty"`        // on a table that the run creates
 
 	Range      Range           `json:"range"`
 	Chunk      Chunk           `json:"chunk"`
@@ -114,6 +117,8 @@ type Table struct {
 	Create     bool            `json:"create"`
 	Apply      Apply           `json:"apply"`
 	Objects    []schema.Object `json:"objects,omitempty"`     // of the target table: made after the rows, or staying where they are
+	Incoming   []schema.Object `json:"incoming,omitempty"`    // foreign keys to this table that other tables of the pipeline carry
+	Carried    []string        `json:"carried,omitempty"`     // what comes of the source's, beside columns, NOT NULL and the primary key
 	ReferredBy []schema.Name   `json:"referred_by,omitempty"` // target tables whose foreign keys refer to this one
 	Encoded    bool            `json:"encoded,omitempty"`     // rows are passed on as the source encodes them
 	Decoded    string          `json:"decoded,omitempty"`     // why not, between two ends of one connector
@@ -138,18 +143,22 @@ type Read struct {
 
 // Column is a target column and where its values come from.
 type Column struct {
-	Name      string       `json:"name"`
-	Native    string       `json:"native"`
-	Type      schema.Type  `json:"type"`
-	Nullable  bool         `json:"nullable,omitempty"`
-	Numbered  bool         `json:"numbered,omitempty"` // the target numbers it by itself where no value is given
-	Source    string       `json:"source,omitempty"`   // a source column; "" for a computed one
-	Value     string       `json:"value,omitempty"`    // a row expression, in canonical form
-	ValueType *schema.Type `json:"value_type,omitempty"`
-	New       bool         `json:"new,omitempty"` // the source has no such column
-	Decision  string       `json:"decision"`      // "exact", "checked", "lossy"
-	Reason    string       `json:"reason,omitempty"`
-	Special   bool         `json:"special,omitempty"` // it takes infinity and NaN, also from a text
+	Name      string           `json:"name"`
+	Native    string           `json:"native"`
+	Type      schema.Type      `json:"type"`
+	Nullable  bool             `json:"nullable,omitempty"`
+	Numbered  bool             `json:"numbered,omitempty"` // the target numbers it by itself where no value is given
+	Source    string           `json:"source,omitempty"`   // a source column; "" for a computed one
+	Value     string           `json:"value,omitempty"`    // a row expression, in canonical form
+	ValueType *schema.Type     `json:"value_type,omitempty"`
+	New       bool             `json:"new,omitempty"`      // the source has no such column
+	Follows   bool             `json:"follows,omitempty"`  // numbered by both sides: the target's sequence goes on from the source's
+	Default   string           `json:"default,omitempty"`  // of a column that the run creates
+	Sequence  *schema.Sequence `json:"sequence,omitempty"` // likewise: what numbers it
+	Comment   string           `json:"comment,omitempty"`  // likewise
+	Decision  string           `json:"decision"`           // "exact", "checked", "lossy"
+	Reason    string           `json:"reason,omitempty"`
+	Special   bool             `json:"special,omitempty"` // it takes infinity and NaN, also from a text
 }
 
 // Range is how a table is split. Bounds come from data and are not in a plan.

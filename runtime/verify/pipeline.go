@@ -18,6 +18,7 @@ import (
 // pipeline is one pipeline while it is compared.
 type pipeline struct {
 	plan    *plan.Pipeline
+	find    *plan.Finder
 	o       *Options
 	report  *Pipeline
 	dialect *connectors.Dialect

@@ -19,7 +19,7 @@ import (
 
 // table compares one table.
 func (p *pipeline) table(ctx context.Context, pt *plan.Table, r *Table) error {
-	t := &table{p: p, load: p.plan.Load(pt), report: r}
+	t := &table{p: p, load: p.find.Load(pt), report: r}
 	state := p.state.Tables[r.Name]
 	t.tellOfLoad(pt, state)
 	have := p.have.Find(pt.Target)

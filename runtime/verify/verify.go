@@ -45,7 +45,7 @@ func Run(ctx context.Context, pn *plan.Plan, o Options) *Report {
 	}
 	codes := []int{out.Exit}
 	for _, c := range chosen {
-		p := &pipeline{plan: c.Plan, o: &o, report: &Pipeline{Name: c.Plan.Name, Source: c.Plan.Source, Target: c.Plan.Target, Tables: []*Table{}}}
+		p := &pipeline{plan: c.Plan, find: c.Plan.Finder(), o: &o, report: &Pipeline{Name: c.Plan.Name, Source: c.Plan.Source, Target: c.Plan.Target, Tables: []*Table{}}}
 		p.run(ctx, pn, c.Tables)
 		out.Pipelines = append(out.Pipelines, p.report)
 		codes = append(codes, p.report.Exit)

@@ -14,6 +14,7 @@ import (
 
 	"penstock/connectors"
 	"penstock/internal/diag"
+	"penstock/internal/secret"
 	"penstock/lang"
 	"penstock/planner"
 
@@ -89,13 +90,15 @@ func (s *server) farewell() bool {
 }
 
 // handle answers one message. What goes wrong inside is an error of that
-// request alone: an editor's session outlives a fault of ours.
+// request alone: an editor's session outlives a fault of ours. The library writes
+// those of notifications to the process's standard error by itself, which nothing
+// scrubs.
 func (s *server) handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request) (result any, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer func() {
 		if r := recover(); r != nil {
-			result, err = nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInternalError, Message: fmt.Sprintf("%s: %v", req.Method, r)}
+			result, err = nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInternalError, Message: secret.Scrub(fmt.Sprintf("%s: %v", req.Method, r))}
 		}
 	}()
 	switch req.Method {

@@ -27,8 +27,8 @@ func (c *session) selectRows(sql string, binds [][]byte) (*result, *Error) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	t := d.find(q.owner, q.name)
-	if t == nil {
-		return nil, &Error{942, "table or view does not exist"}
+	if e := c.server.withheld(t, true); e != nil {
+		return nil, e
 	}
 	r := &reading{db: d, t: t, q: q, binds: binds}
 	if len(binds) == 0 {

@@ -21,6 +21,11 @@ type Server struct {
 	// Denied are views and packages that the user may not see, in upper case as
 	// their statements name them: V$DATABASE, DBA_EXTENTS, V$MYSTAT.
 	Denied map[string]bool
+	// Withheld are the rights on tables that the user lacks: "SELECT ON SCOTT.T",
+	// "FLASHBACK ON SCOTT.T".
+	Withheld map[string]bool
+	Version  string // as PRODUCT_COMPONENT_VERSION has it
+	Limits   Limits
 	// Distinct turns bit vectors off: every row carries every value, as when no
 	// value repeats that of the row before.
 	Distinct bool
@@ -35,6 +40,13 @@ type Server struct {
 	closed bool
 	faults faults
 	wrong  []error
+}
+
+// Limits are how many sessions there may be.
+type Limits struct {
+	Used, Processes int // of the instance
+	SessionsPerUser int // of the user's profile; 0: no limit
+	Undo            int // seconds, undo_retention
 }
 
 // NewServer starts a server of db. Close must be called, or Test's cleanup.
@@ -55,7 +67,7 @@ func serve(db *Database, secure *tls.Config) (*Server, error) {
 		l = tls.NewListener(l, secure)
 	}
 	s := &Server{Host: at.IP.String(), Port: at.Port, Service: "DOUBLE", User: "PENSTOCK", Password: "wire/double@1", DB: db,
-		Denied: map[string]bool{}, listener: l, open: map[*session]bool{}}
+		Denied: map[string]bool{}, Withheld: map[string]bool{}, Version: "19.0.0.0.0", Limits: Limits{Used: 40, Processes: 300, Undo: 900}, listener: l, open: map[*session]bool{}}
 	go s.listen()
 	return s, nil
 }

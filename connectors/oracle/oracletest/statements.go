@@ -3,12 +3,19 @@ package oracletest
 // The statements that package oracle sends, word for word: one that is changed
 // there has to be changed here, with what it means.
 const (
-	sqlSession = "ALTER SESSION SET TIME_ZONE = '+00:00' NLS_CALENDAR = 'GREGORIAN' NLS_NUMERIC_CHARACTERS = '.,' NLS_SORT = 'BINARY' NLS_COMP = 'BINARY'"
-	sqlPoint   = "SELECT current_scn, con_dbid, resetlogs_change# FROM v$database"
-	sqlNow     = "SELECT dbms_flashback.get_system_change_number FROM dual"
-	sqlDual    = "SELECT 1 FROM dual"
-	sqlSent    = "SELECT s.value FROM v$mystat s JOIN v$statname n ON n.statistic# = s.statistic# WHERE n.name = 'bytes sent via SQL*Net to client'"
-	sqlRandom  = "SELECT dbms_random.string('p', 3240) FROM dual"
+	sqlSession  = "ALTER SESSION SET TIME_ZONE = '+00:00' NLS_CALENDAR = 'GREGORIAN' NLS_NUMERIC_CHARACTERS = '.,' NLS_SORT = 'BINARY' NLS_COMP = 'BINARY'"
+	sqlPoint    = "SELECT current_scn, con_dbid, resetlogs_change# FROM v$database"
+	sqlNow      = "SELECT dbms_flashback.get_system_change_number FROM dual"
+	sqlDual     = "SELECT 1 FROM dual"
+	sqlSent     = "SELECT s.value FROM v$mystat s JOIN v$statname n ON n.statistic# = s.statistic# WHERE n.name = 'bytes sent via SQL*Net to client'"
+	sqlVersion  = "SELECT version FROM product_component_version WHERE product LIKE 'Oracle%'"
+	sqlBlocks   = "SELECT 1 FROM dba_extents WHERE 1 = 0"
+	sqlSees     = "SELECT 1 FROM v$resource_limit WHERE 1 = 0"
+	sqlLimits   = "SELECT UPPER(resource_name), current_utilization, TRIM(limit_value) FROM v$resource_limit WHERE resource_name IN ('processes', 'sessions') ORDER BY 1"
+	sqlSettings = "SELECT 1 FROM v$parameter WHERE 1 = 0"
+	sqlUndo     = "SELECT value FROM v$parameter WHERE name = 'undo_retention'"
+	sqlMine     = "SELECT TRIM(limit) FROM user_resource_limits WHERE resource_name = 'SESSIONS_PER_USER'"
+	sqlRandom   = "SELECT dbms_random.string('p', 3240) FROM dual"
 
 	sqlExtents = `SELECT o.data_object_id, e.relative_fno, e.block_id, e.blocks
 FROM dba_extents e LEFT JOIN all_objects o
@@ -56,5 +63,5 @@ ORDER BY i.table_owner, i.table_name, i.index_name, k.column_position`
 
 // Dictionary are the statements that read no table of the user's.
 func Dictionary() []string {
-	return []string{sqlPoint, sqlNow, sqlDual, sqlSent, sqlRandom, sqlExtents, sqlTables, sqlViews, sqlColumns, sqlKeys, sqlIndexes}
+	return []string{sqlPoint, sqlNow, sqlDual, sqlVersion, sqlBlocks, sqlSees, sqlLimits, sqlMine, sqlSettings, sqlUndo, sqlSent, sqlRandom, sqlExtents, sqlTables, sqlViews, sqlColumns, sqlKeys, sqlIndexes}
 }
