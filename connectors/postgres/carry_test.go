@@ -147,8 +147,8 @@ func TestEveryTypeArrivesAsItWas(t *testing.T) {
 			}
 			continue
 		}
-		if !table.Encoded {
-			t.Errorf("%s is decoded: %s", typ.native, table.Decoded)
+		if table.Encoded == (typ.native == "tsquery") { // an empty one is not read as it is written
+			t.Errorf("%s is passed on %v: %s", typ.native, table.Encoded, table.Decoded)
 		}
 		if got, want := columnsOf(t, to, name), columnsOf(t, from, name); got != want {
 			t.Errorf("%s: the columns are %s, want %s", typ.native, got, want)

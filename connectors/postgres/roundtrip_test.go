@@ -263,7 +263,7 @@ func TestRoundTripOfEveryTypeThroughOtherEnds(t *testing.T) {
 			aside := `bad_rows { action = "discard" }`
 			out := leg{from: "postgres " + blockOf(r.from), to: way.target, more: aside, tables: `table "t*" {}`, dir: dir}
 			out.run(t)
-			back := leg{from: way.target, to: "postgres " + blockOf(to), more: aside, tables: `table "t*" {}`, dir: dir}
+			back := leg{from: way.target, to: "postgres " + blockOf(to), more: aside, tables: r.accepting("jsonb") + `table "t*" {}`, dir: dir}
 			if way.name == "delimited" {
 				back.from = "delimited " + r.files(out)
 			}
@@ -273,6 +273,20 @@ func TestRoundTripOfEveryTypeThroughOtherEnds(t *testing.T) {
 			})
 		})
 	}
+}
+
+// accepting are the blocks of tables with a column of this type, of which a
+// text's form may change.
+func (r *trip) accepting(native string) string {
+	var b strings.Builder
+	for i, columns := range r.tables {
+		for _, c := range columns {
+			if r.kinds[c].native == native {
+				fmt.Fprintf(&b, "table %q {\n column \"v%02d\" { accept_loss = true }\n}\n", tableOf(i), c)
+			}
+		}
+	}
+	return b.String()
 }
 
 // files describes to a source what the leg has written.
