@@ -179,10 +179,10 @@ type Script struct {
 
 // Owner is who claims a pipeline.
 type Owner struct {
-	Run     string `json:"run"` // a random id of this process's run
-	Host    string `json:"host"`
-	Boot    string `json:"boot"` // the kernel's boot id
-	PID     int    `json:"pid"`
+	Run     string `json:"run"`     // a random id of this process's run
+	Host    string `json:"host"`    // where it runs
+	Boot    string `json:"boot"`    // the kernel's boot id
+	PID     int    `json:"pid"`     // its process there
 	Started string `json:"started"` // process start, RFC 3339
 }
 
@@ -195,6 +195,18 @@ type Claim struct {
 type State struct {
 	Tables  map[string]*TableState
 	Dropped []Dropped // what its journal says is still to be made again
+	// Lanes are the checkpoint rows of its stream, by lane, as they stood when they
+	// were read; nil: it has none.
+	Lanes  []Checkpoint
+	Holder *Holder // nil: nobody has it
+}
+
+// Holder is who has a pipeline.
+type Holder struct {
+	Owner
+	Epoch  int64  `json:"epoch"`
+	Since  string `json:"since"`  // RFC 3339
+	Living bool   `json:"living"` // false: a run may take the pipeline from it
 }
 
 // Dropped is an index or a constraint that a load put off: it was dropped, or

@@ -67,6 +67,9 @@ type SourceDef struct {
 	// Changes writes what following the log does at the source; nil where
 	// Capabilities.CDC is not set, or it is not built yet.
 	Changes ChangeExplainer
+	// LogAll is the statement by which old images of a table hold all columns; "" or
+	// nil: there is none.
+	LogAll func(config any, t schema.Name) string
 	// Open connects; nil: not built yet.
 	Open func(ctx context.Context, config any, env Env) (Source, error)
 	// Probe measures the way to the source, and tells of each run when it is done;
@@ -145,7 +148,9 @@ type TargetDef struct {
 	// them: with what has to come before any DDL. nil: there are none.
 	Own     func(config any) []Statement
 	Explain TargetExplainer
-	Open    func(ctx context.Context, config any, env Env) (Target, error)
+	// Stream writes how a stream's changes enter; nil: not built yet.
+	Stream StreamExplainer
+	Open   func(ctx context.Context, config any, env Env) (Target, error)
 	// Read opens the target to be read from: its tables as a source has them, cut
 	// by what SourceDef.Splits says of them, their columns of types that hold what
 	// may be stored there. A reader gives values as they are stored, untrimmed and
@@ -199,6 +204,10 @@ type Statement struct {
 	Beside  bool   `json:"beside,omitempty"`  // in a finishing stage: runs beside its like, each on a connection of its own
 }
 
+// OnlyAgain begins the Comment of a statement that runs only where a table that
+// the run made before is loaded again.
+const OnlyAgain = "only when it is loaded again"
+
 // NotBuilt stands in a plan where a connector has no statement to show yet. A
 // stage with it plans, and the run refuses it.
 const NotBuilt = "statement: not built yet"
@@ -228,6 +237,16 @@ type TargetExplainer interface {
 	Prepare(t Load) []Statement // creating and emptying, in the order they run
 	Insert(t Load) []Statement  // one chunk, from its first statement to its commit
 	Finish(t Load) []Statement
+}
+
+// StreamExplainer writes, without connecting, what a lane of a stream does at its
+// target.
+type StreamExplainer interface {
+	// Begin and End are what is around the changes of a lane's transaction.
+	Begin() []Statement
+	End() []Statement
+	// Changes are the statements for changes of one table.
+	Changes(t StreamTable, mode string) []Statement
 }
 
 // Registry is the connectors of a program, by kind. It is built in one place

@@ -35,7 +35,7 @@ func pipelineBlock() *Block {
 		Fields: []Field{
 			{Name: "from", Form: FormSource, Required: true, Doc: "Where rows come from."},
 			{Name: "to", Form: FormTarget, Required: true, Doc: "Where they go."},
-			{Name: "mode", Form: FormWord, Words: []string{"snapshot", "cdc", "snapshot+cdc"}, Default: "`snapshot`", Doc: "A load, the changes, or a load and then the changes from that point on. Only `snapshot` runs today."},
+			{Name: "mode", Form: FormWord, Words: []string{"snapshot", "cdc", "snapshot+cdc"}, Default: "`snapshot`", Doc: "A load, the changes, or a load and then the changes from that point on. Streams run from PostgreSQL to PostgreSQL."},
 			{Name: "workers", Form: FormInteger, Least: least(1), Default: "8", Doc: "How many chunks are written side by side; SQLite has one writer."},
 			{Name: "memory", Form: FormSize, Default: "`\"96MiB\"`", Doc: "Shared by 2 x workers + 2 chunks; a chunk has at most 100,000 rows."},
 			{Name: "order", Form: FormWord, Words: []string{"key", "table", "commit"}, Default: "`key`", Doc: "What keeps its order in a stream."},

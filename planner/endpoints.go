@@ -141,18 +141,24 @@ func (c *compiler) checkTLS(e *endpoint) {
 // loopback reports a config whose `host` is this machine, by name, by address
 // or as a unix socket's folder.
 func loopback(config any) bool {
-	b, err := json.Marshal(config)
-	if err != nil {
-		return false
-	}
+	host := hostOf(config)
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || socket(config) || err == nil && addr.IsLoopback()
+}
+
+// socket reports a config whose `host` is the folder of a unix socket, over
+// which there is no TLS.
+func socket(config any) bool { return strings.HasPrefix(hostOf(config), "/") }
+
+func hostOf(config any) string {
 	var at struct {
 		Host string `json:"host"`
 	}
-	if json.Unmarshal(b, &at) != nil || at.Host == "" {
-		return false
+	b, err := json.Marshal(config)
+	if err != nil || json.Unmarshal(b, &at) != nil {
+		return ""
 	}
-	addr, err := netip.ParseAddr(at.Host)
-	return at.Host == "localhost" || strings.HasPrefix(at.Host, "/") || err == nil && addr.IsLoopback()
+	return at.Host
 }
 
 // usedEndpoints is the plan's list of endpoints, by id.
@@ -166,7 +172,7 @@ func (c *compiler) usedEndpoints() []plan.Endpoint {
 			ID: e.id, Connector: e.def.Kind, Config: rawJSON(e.config),
 			Throttle: int64(e.spec.Throttle.V), Catalog: e.spec.Catalog.V, Probe: e.spec.Probe.V, Built: e.built(),
 		}
-		if !e.local() {
+		if !e.local() && !socket(e.config) {
 			p.TLS, p.TLSCA = cmp.Or(e.spec.TLS.V, "verify"), e.spec.TLSCA.V
 		}
 		p.Checks = liveChecks(e)

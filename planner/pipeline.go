@@ -39,6 +39,11 @@ func (c *compiler) pipeline(spec *lang.Pipeline) *plan.Pipeline {
 	if c.diags.HasErrors() {
 		return nil
 	}
+	if p.stream {
+		if p.route(tables); c.diags.HasErrors() {
+			return nil
+		}
+	}
 	p.out.Resources = p.resources()
 	for i := range p.out.Tables {
 		p.out.Tables[i].Digest = p.out.DigestOf(&p.out.Tables[i])

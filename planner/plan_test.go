@@ -246,11 +246,11 @@ func TestAStreamHasLanesAndALogStage(t *testing.T) {
 		settings     string
 		lanes, stage int
 	}{
-		{`mode = "cdc"`, 8, 3},
-		{"mode = \"cdc\"\n workers = 3", 3, 3},
-		{"mode = \"cdc\"\n order = \"commit\"", 1, 3},
-		{"mode = \"cdc\"\n order = \"table\"", 1, 3},
-		{`mode = "snapshot+cdc"`, 8, 6},
+		{`mode = "cdc"`, 8, 4},
+		{"mode = \"cdc\"\n workers = 3", 3, 4},
+		{"mode = \"cdc\"\n order = \"commit\"", 1, 4},
+		{"mode = \"cdc\"\n order = \"table\"", 1, 4},
+		{`mode = "snapshot+cdc"`, 8, 7},
 	} {
 		p := good(t, pipe(c.settings+"\n table \"APP.ORDERS\" {}"), catalogOf(orders()), nil)
 		last := p.Stages[len(p.Stages)-1]

@@ -8,26 +8,20 @@ import (
 	"penstock/planner/plan"
 )
 
-// Ids of the stages that belong to no table.
-const (
-	beforeLoad   = "before_load"
-	applyLoad    = "apply"
-	afterLoad    = "after_load"
-	extractLog   = "extract log"
-	applyChanges = "apply changes"
-)
-
 // stages lays out what runs, what it waits for and what runs beside it:
 //
-//	before_load -> prepare T -> extract T + apply -> finish T -> after_load
-//	                            extract log + apply changes (streams)
+//	before_load -> prepare log (streams) -> prepare T -> extract T + apply -> finish T -> after_load
+//	                                                     extract log + apply changes (streams)
 //
 // A table is prepared, read and finished without waiting for another one.
 func (p *pipeline) stages(source *catalog) {
 	var first []string
 	if s := p.spec.BeforeLoad; len(s) > 0 {
-		p.add(plan.Stage{ID: beforeLoad, Kind: plan.StagePrepare, Parallel: 1, Statements: asStatements(s), NotBuilt: p.target.def.Target.Explain == nil})
-		first = []string{beforeLoad}
+		p.add(plan.Stage{ID: plan.BeforeLoad, Kind: plan.StagePrepare, Parallel: 1, Statements: asStatements(s), NotBuilt: p.target.def.Target.Explain == nil})
+		first = []string{plan.BeforeLoad}
+	}
+	if p.stream {
+		first = p.prepareLog(source, first)
 	}
 	var prepared, extracts, finished []string
 	for i := range p.out.Tables {
@@ -48,8 +42,8 @@ func (p *pipeline) stages(source *catalog) {
 		done = prepared
 	}
 	if s := p.spec.AfterLoad; len(s) > 0 {
-		p.add(plan.Stage{ID: afterLoad, Kind: plan.StageFinish, Parallel: 1, After: done, Statements: asStatements(s), NotBuilt: p.target.def.Target.Explain == nil})
-		done = []string{afterLoad}
+		p.add(plan.Stage{ID: plan.AfterLoad, Kind: plan.StageFinish, Parallel: 1, After: done, Statements: asStatements(s), NotBuilt: p.target.def.Target.Explain == nil})
+		done = []string{plan.AfterLoad}
 	}
 	if p.stream {
 		p.streamStages(done)
@@ -84,7 +78,7 @@ func (p *pipeline) prepare(t *plan.Table, after []string) string {
 func (p *pipeline) extract(t *plan.Table, source *catalog) string {
 	name := t.Source.String()
 	s := plan.Stage{
-		ID: "extract " + name, Kind: plan.StageExtract, Table: name, After: []string{"prepare " + name}, With: []string{applyLoad},
+		ID: "extract " + name, Kind: plan.StageExtract, Table: name, After: []string{"prepare " + name}, With: []string{plan.ApplyLoad},
 		Parallel: min(p.readers(t), p.out.Resources.Readers), Ranges: t.Range.Count,
 	}
 	if x := p.source.def.Source.Explain; x != nil {
@@ -97,7 +91,7 @@ func (p *pipeline) extract(t *plan.Table, source *catalog) string {
 }
 
 func (p *pipeline) applyStage(extracts, after []string) {
-	s := plan.Stage{ID: applyLoad, Kind: plan.StageApply, After: after, With: extracts, Parallel: p.out.Resources.Writers}
+	s := plan.Stage{ID: plan.ApplyLoad, Kind: plan.StageApply, After: after, With: extracts, Parallel: p.out.Resources.Writers}
 	if p.stream {
 		s.Parallel = p.writers()
 	}
@@ -138,16 +132,6 @@ func (p *pipeline) builders(statements []connectors.Statement) int {
 		}
 	}
 	return min(max(n, 1), p.out.Workers)
-}
-
-// streamStages are the capture of the log and the lanes that apply it. No
-// change of a table is applied before its load is finished; until then the
-// source keeps its log from the snapshot's point on.
-func (p *pipeline) streamStages(after []string) {
-	lanes := p.lanes()
-	p.add(plan.Stage{ID: extractLog, Kind: plan.StageExtract, After: after, With: []string{applyChanges}, Parallel: 1, Statements: notBuilt(), NotBuilt: true})
-	p.add(plan.Stage{ID: applyChanges, Kind: plan.StageApply, After: after, With: []string{extractLog},
-		Parallel: min(p.out.Workers, lanes), Lanes: lanes, Statements: notBuilt(), NotBuilt: true})
 }
 
 // asStatements are the spec's own statements, as they stand.

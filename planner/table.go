@@ -99,6 +99,7 @@ func (t *table) compile(target *catalog) {
 	t.commit()
 	t.special()
 	t.travel()
+	t.logged()
 	t.outside()
 	t.connectorOptions()
 	t.chunk()

@@ -36,8 +36,10 @@ type pipeline struct {
 	crew     crew // the writers
 	throttle *rate.Limiter
 	discards *discards
-	again    sync.Mutex  // one chunk at a time is read again
-	loaded   chan *table // all of its chunks are committed
+	again    sync.Mutex               // one chunk at a time is read again
+	loaded   chan *table              // all of its chunks are committed
+	log      *connectors.ChangeStream // what the stream follows; nil: there is none
+	parse    connectors.ChangeExplainer
 }
 
 // runPipeline runs one pipeline from its claim to its report.
@@ -113,10 +115,17 @@ func (p *pipeline) run(ctx context.Context, pn *plan.Plan) (err error) {
 			return err
 		}
 	}
-	if err := p.move(ctx); err != nil || p.result.Drained || !p.allLoaded(state) {
+	if !p.plan.Loads() {
+		if err := p.prepareTables(ctx); err != nil {
+			return err
+		}
+	} else if err := p.move(ctx); err != nil || p.result.Drained || !p.allLoaded(state) {
 		return err
 	}
-	return p.script(ctx, "after_load", p.work.after, state)
+	if err := p.script(ctx, "after_load", p.work.after, state); err != nil || !p.plan.Follows() {
+		return err
+	}
+	return p.follow(ctx, state)
 }
 
 // anew reports whether a table is begun, so that before_load is due.
@@ -223,6 +232,7 @@ func (p *pipeline) open(ctx context.Context, e ends) error {
 	if p.source, err = e.sourceDef.Source.Open(ctx, source, p.env(e.source)); err != nil {
 		return fmt.Errorf("open %s: %w", e.source.ID, err)
 	}
+	p.parse = e.sourceDef.Source.Changes
 	p.caps, p.splits = e.sourceDef.Source.Capabilities, e.sourceDef.Source.Splits
 	if n := e.source.Throttle; n > 0 {
 		p.throttle = rate.NewLimiter(rate.Limit(n), int(max(n, 1<<20)))
@@ -350,7 +360,7 @@ func (p *pipeline) decide(ctx context.Context, state connectors.State) error {
 	if err := p.stillThere(target); err != nil {
 		return err
 	}
-	if !read {
+	if !read && !p.plan.Follows() {
 		return nil
 	}
 	live, err := p.source.Catalog(ctx)
@@ -360,12 +370,19 @@ func (p *pipeline) decide(ctx context.Context, state connectors.State) error {
 	if err := p.drift(live, target, state); err != nil {
 		return err
 	}
+	splits := p.splits
+	if !p.plan.Loads() {
+		splits = nil // none is cut
+	}
 	for _, t := range p.work.tables {
-		if t.task.Action < checkpoint.Complete {
-			if err := t.bind(live, p.splits); err != nil {
+		if t.task.Action < checkpoint.Complete || p.plan.Follows() {
+			if err := t.bind(live, splits); err != nil {
 				return err
 			}
 		}
+	}
+	if p.plan.Follows() {
+		p.followed(state)
 	}
 	return nil
 }
@@ -388,7 +405,7 @@ func (p *pipeline) stillThere(have *schema.Catalog) error {
 func (p *pipeline) drift(source, target *schema.Catalog, state connectors.State) error {
 	var found []plan.Difference
 	for _, t := range p.work.tables {
-		if t.task.Action >= checkpoint.Complete {
+		if t.task.Action >= checkpoint.Complete && !p.plan.Follows() {
 			continue
 		}
 		found = append(found, p.plan.Drift(t.plan, source, target)...)

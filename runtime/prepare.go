@@ -105,7 +105,7 @@ func (p *pipeline) snapshotAt(ctx context.Context, t *table, points map[string]c
 		return s, nil
 	}
 	s, err := p.source.Snapshot(ctx, connectors.SnapshotOptions{
-		Readers: p.plan.Resources.Readers + 1, At: at, Tables: p.readAt(at),
+		Readers: p.plan.Resources.Readers + 1, At: at, Tables: p.readAt(at), Follow: p.log,
 		Told: func(held string) { p.result.Held = append(p.result.Held, held) },
 	})
 	if err != nil {

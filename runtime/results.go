@@ -39,6 +39,7 @@ type PipelineResult struct {
 	Error     *ErrorResult   `json:"error,omitempty"`
 	Delivery  string         `json:"delivery,omitempty"`
 	Tables    []*TableResult `json:"tables"`
+	Stream    *StreamResult  `json:"stream,omitempty"` // where changes were followed
 	// OneState is false when tables were read at different points of one source.
 	OneState bool        `json:"one_state"`
 	Held     []string    `json:"held_at_source,omitempty"` // what each snapshot kept there while it was read
@@ -93,6 +94,28 @@ type TableResult struct {
 type RangeResult struct {
 	Range int   `json:"range"`
 	Rows  int64 `json:"rows_loaded"`
+}
+
+// StreamResult is what a run did with a source's changes.
+type StreamResult struct {
+	From        string       `json:"from"`                    // where the lane furthest behind stood, as the source's people write positions
+	Position    string       `json:"position"`                // where it stands
+	Read        int64        `json:"operations_read"`         // of the log, by this run
+	Changes     int64        `json:"changes"`                 // of them, applied; the others are in the target already, or are not for it
+	Net         int64        `json:"net_changes"`             // left of those, one a key and commit
+	Rows        int64        `json:"rows_applied"`            // touched at the target
+	Repaired    int64        `json:"rows_repaired,omitempty"` // that were not as they should have been
+	Commits     int64        `json:"commits"`                 // transactions of the target
+	BehindBytes int64        `json:"behind_bytes"`            // of log, when it was last looked at
+	LagSeconds  float64      `json:"lag_seconds"`             // age of the last change applied, while there were more
+	Lanes       []LaneResult `json:"lanes"`
+}
+
+// LaneResult is where a lane stands.
+type LaneResult struct {
+	Lane     int    `json:"lane"`     // from 0
+	Position string `json:"position"` // where it stands
+	Changes  int64  `json:"changes"`  // by all runs
 }
 
 // ErrorResult is an error for people and for scripts.

@@ -23,9 +23,12 @@ type Options struct {
 	Events   event.Sink // nil = none
 	Only     []string   // "pipeline" or "pipeline.TABLE"; empty = all
 	Reload   []string   // source tables to load again from nothing
-	Dir      string     // relative paths in the plan are relative to this folder
-	Secrets  secret.Resolver
-	Log      *slog.Logger
+	// Until ends streams: "now", or a position in the source's log, as its own
+	// people write it. "" = they go on.
+	Until   string
+	Dir     string // relative paths in the plan are relative to this folder
+	Secrets secret.Resolver
+	Log     *slog.Logger
 	// Drain asks for an end when it is closed: what is read whole is committed,
 	// the rest is left for the next run. Cancelling the context ends at once.
 	Drain   <-chan struct{}

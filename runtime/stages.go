@@ -22,8 +22,13 @@ func arrange(p *plan.Pipeline, only map[string]bool) (*work, error) {
 	bad := func(format string, args ...any) error {
 		return &UsageError{fmt.Sprintf("pipeline %s: %s", p.Name, fmt.Sprintf(format, args...))}
 	}
-	if p.Mode != "snapshot" {
-		return nil, bad("mode %s can't be run by this penstock yet, only planned", p.Mode)
+	switch p.Mode {
+	case "snapshot", "cdc", "snapshot+cdc":
+	default:
+		return nil, bad("mode %q is one that this penstock does not know", p.Mode)
+	}
+	if p.Follows() && only != nil {
+		return nil, bad("a stream has all of its pipeline's tables: name the pipeline alone with --only")
 	}
 	if err := sane(p); err != nil {
 		return nil, bad("%v; plan it again", err)
@@ -33,7 +38,7 @@ func arrange(p *plan.Pipeline, only map[string]bool) (*work, error) {
 	for i := range p.Tables {
 		has[p.Tables[i].Source.String()] = map[plan.StageKind]bool{}
 	}
-	applies := false
+	var loads, follows, applies bool
 	for i := range p.Stages {
 		s := &p.Stages[i]
 		table := has[s.Table]
@@ -44,18 +49,26 @@ func arrange(p *plan.Pipeline, only map[string]bool) (*work, error) {
 			return nil, bad("stage %q has statements that this penstock can't run yet", s.ID)
 		case s.Table != "" && (s.Kind == plan.StagePrepare || s.Kind == plan.StageExtract || s.Kind == plan.StageFinish):
 			table[s.Kind] = true
+		case s.Kind == plan.StagePrepare && s.ID == plan.PrepareLog:
+		case s.Kind == plan.StageExtract && s.ID == plan.ExtractLog:
+			follows = true
+		case s.Kind == plan.StageApply && s.ID == plan.ApplyChanges:
+			applies = true
 		case s.Kind == plan.StagePrepare:
 			w.before = texts(s)
 		case s.Kind == plan.StageApply:
-			applies = true
+			loads = true
 		case s.Kind == plan.StageFinish:
 			w.after = texts(s)
 		default:
 			return nil, bad("stage %q is of kind %q, which this penstock does not know", s.ID, s.Kind)
 		}
 	}
-	if !applies {
-		return nil, bad("the plan has no apply stage")
+	if p.Loads() != loads {
+		return nil, bad("mode %s and the plan's apply stage do not fit", p.Mode)
+	}
+	if p.Follows() != (follows && applies) {
+		return nil, bad("mode %s and the plan's stages of a stream do not fit", p.Mode)
 	}
 	f := p.Finder()
 	for i := range p.Tables {
@@ -64,7 +77,11 @@ func arrange(p *plan.Pipeline, only map[string]bool) (*work, error) {
 		if only != nil && !only[name] {
 			continue
 		}
-		for _, kind := range []plan.StageKind{plan.StagePrepare, plan.StageExtract, plan.StageFinish} {
+		kinds := []plan.StageKind{plan.StagePrepare, plan.StageExtract, plan.StageFinish}
+		if !p.Loads() {
+			kinds = kinds[:1]
+		}
+		for _, kind := range kinds {
 			if !has[name][kind] {
 				return nil, bad("table %s has no %s stage", name, kind)
 			}
@@ -97,6 +114,9 @@ func sane(p *plan.Pipeline) error {
 	}
 	if r.SlotBytes < 1 {
 		return fmt.Errorf("resources.slot_bytes is %d", r.SlotBytes)
+	}
+	if n := p.Lanes(); p.Follows() && (n < 1 || n > most) {
+		return fmt.Errorf("the stream has %d lanes", n)
 	}
 	if a := p.BadRows.Action; a != "stop" && a != "discard" {
 		return fmt.Errorf("bad_rows.action is %q", a)

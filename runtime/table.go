@@ -45,7 +45,7 @@ func newTable(p *plan.Pipeline, f *plan.Finder, t *plan.Table) *table {
 	name := t.Source.String()
 	r := &table{plan: t, name: name, load: f.Load(t), values: p.BadRows.Values, byRange: map[int]int64{}}
 	r.extract = connectors.Extract{Columns: t.ReadNames(), Split: t.SourceSplit(), Encoded: t.Encoded, Special: t.ReadSpecial()}
-	if s := f.Stage(plan.StageExtract, name); len(s.Statements) > 0 {
+	if s := f.Stage(plan.StageExtract, name); s != nil && len(s.Statements) > 0 {
 		r.extract.Statement = s.Statements[0].SQL
 	}
 	if t.Range.Split == connectors.SplitHash {
@@ -75,7 +75,7 @@ func (t *table) bind(c *schema.Catalog, splits func(*schema.Table) []connectors.
 	if live == nil || live.Name != t.plan.Source {
 		return wrong("the source has no such table any more")
 	}
-	if kind := t.extract.Split.Kind; kind != connectors.SplitNone && !slices.Contains(splits(live), kind) {
+	if kind := t.extract.Split.Kind; splits != nil && kind != connectors.SplitNone && !slices.Contains(splits(live), kind) {
 		return wrong("it can't be cut by %s any more", kind)
 	}
 	t.extract.Table = live

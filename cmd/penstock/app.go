@@ -183,7 +183,7 @@ Exit codes:
 	f.StringArrayVar(&a.vars, "var", nil, "value of a variable, as `name=value`; may be repeated")
 	f.StringArrayVar(&a.varFiles, "var-file", nil, "`file` of variables, HCL or YAML; may be repeated")
 	mustComplete(c.MarkPersistentFlagFilename("var-file", "hcl", "yaml", "yml"))
-	c.AddCommand(a.validateCommand(), a.planCommand(), a.showCommand(), a.runCommand(), a.verifyCommand(), a.undoCommand(), a.catalogCommand(), a.probeCommand(), a.versionCommand())
+	c.AddCommand(a.validateCommand(), a.planCommand(), a.showCommand(), a.runCommand(), a.verifyCommand(), a.statusCommand(), a.undoCommand(), a.catalogCommand(), a.probeCommand(), a.versionCommand())
 	c.AddCommand(a.authoring()...)
 	c.SetUsageTemplate(strings.ReplaceAll(c.UsageTemplate(), "Flags.FlagUsages ", fmt.Sprintf("Flags.FlagUsagesWrapped %d ", reportWidth)))
 	c.SetOut(a.stdout) // the completion command takes it as it is made

@@ -25,6 +25,7 @@ var commandLines = map[string]string{
 	"run":                   "run spec.hcl --json",
 	"verify":                "verify spec.hcl --json",
 	"undo":                  "undo spec.hcl --json",
+	"status":                "status spec.hcl --json",
 	"catalog pull":          "catalog pull spec.hcl source.s --json -o pulled.json",
 	"probe":                 "probe spec.hcl source.o --json",
 	"fmt":                   "fmt spec.hcl --check --json",

@@ -26,6 +26,7 @@ const crashRows = 200_000
 func crashSpec(db, drop string) string {
 	return fmt.Sprintf(`penstock { spec = 1 }
 source "synthetic" "s" {
+  throttle = "20MiB/s" # so that a kill from outside finds it running
   table "t" {
     preset = "big_table"
     rows   = %d

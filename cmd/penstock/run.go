@@ -28,6 +28,7 @@ import (
 func (a *app) runCommand() *cobra.Command {
 	var only, reload []string
 	var acceptDrift bool
+	var until string
 	cmd := &cobra.Command{
 		Use:   "run SPEC|PLAN",
 		Short: "Carry out a plan",
@@ -41,12 +42,17 @@ A run that is cut short, by a signal or a crash, goes on where it stopped when
 it is run again: what is committed stays, each row is there once. A first SIGINT
 or SIGTERM commits what is read whole and ends; a second one ends at once.
 
+A pipeline of mode cdc or snapshot+cdc follows its source's log until it is told
+to end: by a signal, after which all that was read is applied and the exit code
+is 0, or by --until, at what is committed now or at a position in the log.
+
 A plan file has the values of its variables; only a sensitive variable is still
 asked for: --var or PENSTOCK_VAR_x.`,
 		Example: `  penstock run shop.hcl
   penstock run shop.plan.json
   penstock run shop.hcl --only shop.orders --only shop.customers
-  penstock run shop.hcl --reload orders`,
+  penstock run shop.hcl --reload orders
+  penstock run replica.hcl --until now`,
 		Args:              one("a SPEC or a PLAN", "penstock run shop.hcl"),
 		ValidArgsFunction: complete("hcl", "yaml", "yml", "json"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -61,11 +67,18 @@ asked for: --var or PENSTOCK_VAR_x.`,
 			for _, o := range only { // not --reload: it would begin anew
 				again += " --only " + quote(o)
 			}
-			return a.run(cmd.Context(), p, dir, spec, only, reload, again)
+			if until != "" {
+				if err := canEnd(p, args[0], until); err != nil {
+					return err
+				}
+				again += " --until " + quote(until)
+			}
+			return a.run(cmd.Context(), p, dir, spec, runtime.Options{Only: only, Reload: reload, Until: until}, again)
 		},
 	}
 	cmd.Flags().StringArrayVar(&only, "only", nil, "run only this `PIPELINE[.TABLE]`, a table always with its pipeline; may be repeated")
 	cmd.Flags().StringArrayVar(&reload, "reload", nil, "empty this `TABLE`, that Penstock loaded, and load it again; may be repeated")
+	cmd.Flags().StringVar(&until, "until", "", "end streams at `now|POSITION`: at what is committed at their sources when they begin, or at a position in the log")
 	cmd.Flags().BoolVar(&acceptDrift, "accept-drift", false, "go on where the database is not what the spec's checked-in catalogs say")
 	return cmd
 }
@@ -159,7 +172,18 @@ func secretVariables(config any, into map[string]bool) {
 	}
 }
 
-func (a *app) run(ctx context.Context, p *plan.Plan, dir string, spec *lang.Spec, only, reload []string, again string) error {
+// canEnd refuses --until for what ends by itself.
+func canEnd(p *plan.Plan, path, until string) error {
+	for i := range p.Pipelines {
+		if p.Pipelines[i].Follows() {
+			return nil
+		}
+	}
+	return &runtime.UsageError{Text: fmt.Sprintf("--until %s: %s has no stream that could end; its pipelines have mode snapshot", until, path)}
+}
+
+// run carries a plan out; o has what was asked for on the command line.
+func (a *app) run(ctx context.Context, p *plan.Plan, dir string, spec *lang.Spec, o runtime.Options, again string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if _, set := a.lookupEnv("GOGC"); !set {
@@ -187,10 +211,9 @@ func (a *app) run(ctx context.Context, p *plan.Plan, dir string, spec *lang.Spec
 		close(drain)
 	}, cancel)
 	a.writeStarted(p)
-	res := runtime.Run(ctx, p, runtime.Options{
-		Registry: a.registry, Events: sinks, Only: only, Reload: reload, Dir: dir,
-		Secrets: a.secrets(dir, spec), Log: slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), Drain: drain,
-	})
+	o.Registry, o.Events, o.Dir, o.Secrets, o.Drain = a.registry, sinks, dir, a.secrets(dir, spec), drain
+	o.Log = slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	res := runtime.Run(ctx, p, o)
 	if res.Pipelines == nil { // none was begun; readers of the JSON get a list
 		res.Pipelines = []*runtime.PipelineResult{}
 	}

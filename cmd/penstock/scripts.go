@@ -47,7 +47,7 @@ func (a *app) writeDDL(c *compiled) error {
 			script(&b, before)
 		}
 		if after != nil {
-			fmt.Fprintf(&b, "-- Pipeline %s, after the rows: leave it to the run where the load is to be fast.\n", p.Name)
+			fmt.Fprintf(&b, "-- Pipeline %s, behind the rows. A run does this itself for tables that it makes; for tables that this script made, you do.\n", p.Name)
 			script(&b, after)
 		}
 	}
@@ -55,10 +55,14 @@ func (a *app) writeDDL(c *compiled) error {
 	return err
 }
 
-// ddl keeps statements that change what there is, not what is in it.
+// ddl keeps statements that change what there is, not what is in it. What only
+// a second load does would take from the tables of the first.
 func ddl(list []connectors.Statement) []connectors.Statement {
 	var out []connectors.Statement
 	for _, s := range list {
+		if strings.HasPrefix(s.Comment, connectors.OnlyAgain) {
+			continue
+		}
 		word, _, _ := strings.Cut(s.SQL, " ")
 		switch word {
 		case "CREATE", "ALTER", "DROP", "COMMENT":

@@ -16,7 +16,7 @@ import (
 func dropAgain(l connectors.Load) connectors.Statement {
 	return connectors.Statement{
 		SQL:     fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT IF EXISTS %s", quoteName(l.Table), quote(keyName(l))),
-		Comment: "only when it is loaded again: the key, and indexes that it got since, go into penstock_ddl in this transaction and come again after the rows",
+		Comment: connectors.OnlyAgain + ": the key, and indexes that it got since, go into penstock_ddl in this transaction and come again after the rows",
 		Locks:   "ACCESS EXCLUSIVE",
 	}
 }

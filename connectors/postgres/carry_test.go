@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -147,8 +148,8 @@ func TestEveryTypeArrivesAsItWas(t *testing.T) {
 			}
 			continue
 		}
-		if table.Encoded == (typ.native == "tsquery") { // an empty one is not read as it is written
-			t.Errorf("%s is passed on %v: %s", typ.native, table.Encoded, table.Decoded)
+		if table.Encoded == slices.Contains(unread, typ.native) {
+			t.Errorf("%s is decoded: %s", typ.native, table.Decoded)
 		}
 		if got, want := columnsOf(t, to, name), columnsOf(t, from, name); got != want {
 			t.Errorf("%s: the columns are %s, want %s", typ.native, got, want)

@@ -20,7 +20,9 @@ const (
 	targetTables = ofUsers
 
 	catalogTables = `SELECT c.oid, n.nspname, c.relname, c.relkind, ` + ofLeaves + `,
-  coalesce(to_char(greatest(s.last_analyze, s.last_autoanalyze) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'), '')
+  coalesce(to_char(greatest(s.last_analyze, s.last_autoanalyze) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'), ''), c.relreplident,
+  (SELECT coalesce(string_agg(quote_ident(a.attname), ',' ORDER BY k.n), '') FROM pg_index x, unnest(x.indkey) WITH ORDINALITY AS k(col, n) JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.col
+   WHERE x.indrelid = c.oid AND k.n <= x.indnkeyatts AND CASE c.relreplident WHEN 'd' THEN x.indisprimary WHEN 'i' THEN x.indisreplident END)
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_stat_all_tables s ON s.relid = c.oid
 WHERE %s ORDER BY n.nspname, c.relname`
 
@@ -38,7 +40,8 @@ WHERE %s ORDER BY n.nspname, c.relname`
   FROM b JOIN pg_type y ON y.oid = b.oid WHERE y.typtype <> 'd')`
 
 	catalogColumns = `SELECT c.oid, a.attname, ` + typeName + `,
-  a.attnotnull OR t.typnotnull, a.attidentity <> '' OR a.attgenerated = '' AND pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%', coalesce(col_description(c.oid, a.attnum), '')
+  a.attnotnull OR t.typnotnull, a.attidentity <> '' OR a.attgenerated = '' AND pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%', coalesce(col_description(c.oid, a.attnum), ''),
+  a.attlen < 0 AND a.attstorage IN ('e', 'x'), EXISTS (SELECT FROM pg_collation l WHERE l.oid = a.attcollation AND NOT l.collisdeterministic)
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
 WHERE %s ORDER BY c.oid, a.attnum`
@@ -68,7 +71,7 @@ func readOnce(ctx context.Context, c *pgconn.PgConn, own, which string) (*schema
 		return nil, err
 	}
 	defer rollback(c)
-	r := reading{own: own, at: map[string]int{}}
+	r := reading{own: own, source: which == sourceTables, at: map[string]int{}, whole: map[string]bool{}}
 	for _, q := range []struct {
 		sql  string
 		each func([][]byte) error
@@ -91,7 +94,9 @@ type reading struct {
 	own    string
 	target bool // of a target: with what a load may put off, and what the journal holds
 	tables []schema.Table
-	at     map[string]int // by oid
+	at     map[string]int  // by oid
+	source bool            // of a source: with what its log holds
+	whole  map[string]bool // by oid: old images hold all columns
 }
 
 func (r *reading) name(space, name []byte) schema.Name {
@@ -131,6 +136,10 @@ func (r *reading) table(v [][]byte) error {
 	if n := number(v[4]); n >= 0 && !t.View {
 		t.Stats = &schema.Statistics{Rows: n, Bytes: number(v[5]), Analyzed: string(v[6])}
 	}
+	if k := string(v[3]); r.source && (k == "r" || k == "p") {
+		t.Log = &schema.Log{Old: splitIdents(string(v[8]))}
+		r.whole[string(v[0])] = string(v[7]) == "f"
+	}
 	r.at[string(v[0])] = len(r.tables)
 	r.tables = append(r.tables, t)
 	return nil
@@ -145,6 +154,10 @@ func (r *reading) column(v [][]byte) error {
 	var err error
 	if c.Type, err = (types{}).Parse(c.Native); err != nil {
 		c.Type, c.Problem = schema.Type{}, err.Error()
+	}
+	c.Apart, c.Loose = r.source && isTrue(v[6]), r.source && isTrue(v[7])
+	if r.whole[string(v[0])] {
+		t.Log.Old = append(t.Log.Old, c.Name)
 	}
 	t.Columns = append(t.Columns, c)
 	return nil

@@ -103,9 +103,9 @@ func (t *target) checkpoints(ctx context.Context, c *pgconn.PgConn, lanes int, s
 	if err != nil {
 		return nil, err
 	}
-	if len(have) != lanes {
+	if len(have) != lanes || have[0].Digest != start.Digest {
 		if len(have) > 0 {
-			if start, err = t.recut(ctx, c, have, lanes); err != nil {
+			if start, err = t.recut(ctx, c, have, lanes, start.Digest); err != nil {
 				return nil, err
 			}
 		}
@@ -119,15 +119,16 @@ func (t *target) checkpoints(ctx context.Context, c *pgconn.PgConn, lanes int, s
 	return t.readCheckpoints(ctx, c)
 }
 
-// recut takes the rows of another number of lanes away. Keys change their lanes
-// then, which goes only where all lanes have done the same.
-func (t *target) recut(ctx context.Context, c *pgconn.PgConn, have []connectors.Checkpoint, lanes int) (connectors.Checkpoint, error) {
+// recut takes the rows of lanes that were dealt otherwise away. Keys change their
+// lanes then, which goes only where all lanes have done the same.
+func (t *target) recut(ctx context.Context, c *pgconn.PgConn, have []connectors.Checkpoint, lanes int, digest string) (connectors.Checkpoint, error) {
 	start := have[0]
+	start.Digest = digest
 	for _, h := range have[1:] {
 		if h.Position.Compare(start.Position) != 0 {
 			return start, &connectors.Error{Class: connectors.Schema,
-				Err:  fmt.Errorf("it has %d lanes at different positions, and %d are wanted", len(have), lanes),
-				Hint: "Run it with the old number of workers until it is drained (--until now), then with the new one."}
+				Err:  fmt.Errorf("its %d lanes stand at different positions, and %d with keys dealt otherwise are wanted", len(have), lanes),
+				Hint: "Run it as it was (workers, order, keys, ranges, tables) with --until now: its lanes then stand at one position. After that it can be changed."}
 		}
 		start.Changes += h.Changes
 		start.Commit = max(start.Commit, h.Commit)

@@ -115,7 +115,7 @@ func drop(table schema.Name, o schema.Object) connectors.Statement {
 // another one: a table that is referred to can't be emptied.
 func dropCarried(l connectors.Load, o schema.Object) connectors.Statement {
 	return connectors.Statement{SQL: fmt.Sprintf("ALTER TABLE IF EXISTS %s DROP CONSTRAINT IF EXISTS %s", quoteName(on(l, o)), quote(o.Name)),
-		Comment: "where an earlier load has made it: it comes again after the rows", Locks: "ACCESS EXCLUSIVE"}
+		Comment: connectors.OnlyAgain + ": it comes again after the rows", Locks: "ACCESS EXCLUSIVE"}
 }
 
 // carriedForeign are the foreign keys that a load of a table which it creates has

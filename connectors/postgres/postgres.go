@@ -65,6 +65,7 @@ func (p patience) definition() *connectors.Definition {
 			Grants: func(config any, u connectors.Use) []connectors.Statement {
 				return grants(sourceNeeds(config.(*SourceConfig), u))
 			},
+			LogAll:  func(_ any, t schema.Name) string { return "ALTER TABLE " + quoteName(t) + " REPLICA IDENTITY FULL" },
 			Explain: sourceExplainer{},
 			Changes: changeExplainer{},
 			Open:    p.openSource,
@@ -99,6 +100,7 @@ func (p patience) definition() *connectors.Definition {
 			},
 			Own:     own,
 			Explain: explainer{},
+			Stream:  laneExplainer{},
 			Open:    p.openTarget,
 			Read:    p.openLoaded,
 			Dialect: &dialect,

@@ -30,7 +30,7 @@ func TestParse(t *testing.T) {
 		{"varchar(50)", schema.Type{Kind: schema.Text, Length: 50}},
 		{"character(3)", schema.Type{Kind: schema.Text, Length: 3, Fixed: true}},
 		{"char", schema.Type{Kind: schema.Text, Length: 1, Fixed: true}},
-		{`"char"`, schema.Type{Kind: schema.Text, Length: 1}},
+		{`"char"`, schema.Type{Kind: schema.Text, Length: 4}},
 		{"bpchar", schema.Of(schema.Text)},
 		{"bytea", schema.Of(schema.Bytes)},
 		{"date", schema.Of(schema.Date)},

@@ -263,7 +263,7 @@ func TestRoundTripOfEveryTypeThroughOtherEnds(t *testing.T) {
 			aside := `bad_rows { action = "discard" }`
 			out := leg{from: "postgres " + blockOf(r.from), to: way.target, more: aside, tables: `table "t*" {}`, dir: dir}
 			out.run(t)
-			back := leg{from: way.target, to: "postgres " + blockOf(to), more: aside, tables: r.accepting("jsonb") + `table "t*" {}`, dir: dir}
+			back := leg{from: way.target, to: "postgres " + blockOf(to), more: aside, tables: r.wanted(), dir: dir}
 			if way.name == "delimited" {
 				back.from = "delimited " + r.files(out)
 			}
@@ -275,16 +275,18 @@ func TestRoundTripOfEveryTypeThroughOtherEnds(t *testing.T) {
 	}
 }
 
-// accepting are the blocks of tables with a column of this type, of which a
-// text's form may change.
-func (r *trip) accepting(native string) string {
+// wanted names the tables, and that a jsonb may keep less than a json, which is
+// what it has become on the way.
+func (r *trip) wanted() string {
 	var b strings.Builder
 	for i, columns := range r.tables {
+		fmt.Fprintf(&b, "table %q {\n", tableOf(i))
 		for _, c := range columns {
-			if r.kinds[c].native == native {
-				fmt.Fprintf(&b, "table %q {\n column \"v%02d\" { accept_loss = true }\n}\n", tableOf(i), c)
+			if r.kinds[c].native == "jsonb" {
+				fmt.Fprintf(&b, " column \"v%02d\" { accept_loss = true }\n", c)
 			}
 		}
+		b.WriteString("}\n")
 	}
 	return b.String()
 }

@@ -7,6 +7,7 @@ import (
 
 	"penstock/connectors"
 	"penstock/internal/ranges"
+	"penstock/internal/schema"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -133,6 +134,9 @@ func (t *target) State(ctx context.Context) (connectors.State, error) {
 		if err := readChunks(ctx, c, t.env.Pipeline, st); err != nil {
 			return err
 		}
+		if err := t.readStream(ctx, c, &st); err != nil {
+			return err
+		}
 		lines, err := readJournal(ctx, c, ofPipeline, t.env.Pipeline)
 		for _, l := range lines {
 			st.Dropped = append(st.Dropped, t.dropped(l))
@@ -140,6 +144,34 @@ func (t *target) State(ctx context.Context) (connectors.State, error) {
 		return err
 	})
 	return st, at("read the state of", t.env.Pipeline, err)
+}
+
+const selectHolder = `SELECT o.owner, o.epoch, to_char(o.claimed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), EXISTS (SELECT FROM pg_stat_activity AS a WHERE a.pid = o.pid AND (a.backend_start IS NULL OR (extract(epoch FROM a.backend_start) * 1000000)::bigint = o.backend_start))
+FROM penstock_owner AS o WHERE o.pipeline = $1 AND o.pid <> 0`
+
+// readStream reads who has the pipeline, and its checkpoints where a stream has
+// made their table.
+func (t *target) readStream(ctx context.Context, c *pgconn.PgConn, st *connectors.State) error {
+	if _, err := query(ctx, c, selectHolder, func(r [][]byte) error {
+		h := &connectors.Holder{Epoch: number(r[1]), Since: string(r[2]), Living: isTrue(r[3])}
+		if err := json.Unmarshal(r[0], &h.Owner); err != nil {
+			return spoilt(err)
+		}
+		st.Holder = h
+		return nil
+	}, t.env.Pipeline); err != nil {
+		return err
+	}
+	there, err := exists(ctx, c, schema.Name{Name: "penstock_checkpoint"})
+	if err != nil || !there {
+		return err
+	}
+	_, err = query(ctx, c, "SELECT "+checkpointColumns+" FROM penstock_checkpoint WHERE pipeline = $1 ORDER BY lane", func(r [][]byte) error {
+		k, err := readCheckpoint(r)
+		st.Lanes = append(st.Lanes, k)
+		return err
+	}, t.env.Pipeline)
+	return err
 }
 
 func readTables(ctx context.Context, c *pgconn.PgConn, pipeline string, st connectors.State) error {

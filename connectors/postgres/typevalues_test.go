@@ -67,7 +67,7 @@ func clocks(digits int) *rapid.Generator[string] {
 	})
 }
 
-func instants(digits int, zones ...string) *rapid.Generator[string] {
+func momentsOf(digits int, zones ...string) *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		day, era, _ := strings.Cut(days().Draw(t, "day"), " ")
 		s := day + " " + clocks(digits).Draw(t, "clock")
@@ -192,10 +192,10 @@ func typesOfPostgres() []typeValues {
 		{native: "time", edges: []string{"00:00", "24:00", "23:59:59.999999"}, gen: clocks(6)},
 		{native: "time(0)", edges: []string{"24:00"}, gen: clocks(0)},
 		{native: "timetz", edges: []string{"24:00-15:59:59", "00:00+15:59"}, gen: rapid.Map(clocks(6), func(s string) string { return s + "+05:45" })},
-		{native: "timestamp", edges: append(never, "4713-11-24 00:00 BC", "1969-12-31 23:59:59.999999", "294246-12-31 23:59:59.999999", "294276-12-31 23:59:59.999999"), gen: instants(6)},
-		{native: "timestamp(3)", edges: never, gen: instants(3)},
-		{native: "timestamptz", edges: append(never, "4713-11-24 00:00+00 BC", "294246-12-31 23:59:59.999999+00", "294276-12-31 23:59:59+00"), gen: instants(6, zones...)},
-		{native: "timestamptz(0)", edges: never, gen: instants(0, zones...)},
+		{native: "timestamp", edges: append(never, "4713-11-24 00:00 BC", "1969-12-31 23:59:59.999999", "294246-12-31 23:59:59.999999", "294276-12-31 23:59:59.999999"), gen: momentsOf(6)},
+		{native: "timestamp(3)", edges: never, gen: momentsOf(3)},
+		{native: "timestamptz", edges: append(never, "4713-11-24 00:00+00 BC", "294246-12-31 23:59:59.999999+00", "294276-12-31 23:59:59+00"), gen: momentsOf(6, zones...)},
+		{native: "timestamptz(0)", edges: never, gen: momentsOf(0, zones...)},
 		{native: "interval", edges: []string{"0", "-178000000 years", "1 year -2 days 03:04:05.000006", "-0.000001s"}, gen: rapid.Map(ints(-9e12, 9e12), func(s string) string { return s + " us 3 days -1 mon" })},
 		{native: "interval day to second(3)", edges: []string{"1 02:03:04.567"}, gen: oneOf("-1 day", "2:00")},
 		{native: "json", edges: []string{`{"a" : 1, "a":2}`, "null", `"\u00e4"`}, gen: documents()},
@@ -204,7 +204,7 @@ func typesOfPostgres() []typeValues {
 		{native: "integer[]", edges: []string{"{}", "{{1,2},{3,NULL}}", "[0:1]={1,2}"}, gen: arraysOf(ints(math.MinInt32, math.MaxInt32))},
 		{native: "text[]", edges: []string{"{}", `{"a\"b","c,d",NULL,"NULL","","\\"}`}, gen: arraysOf(texts(6))},
 		{native: "numeric(9,2)[]", edges: []string{"{NaN,1.10}"}, gen: arraysOf(numbers(7, 2))},
-		{native: "timestamptz[]", edges: []string{"{infinity,-infinity,NULL}"}, gen: arraysOf(instants(6, zones...))},
+		{native: "timestamptz[]", edges: []string{"{infinity,-infinity,NULL}"}, gen: arraysOf(momentsOf(6, zones...))},
 		{native: "bytea[]", edges: []string{`{"\\x00ff"}`}, gen: arraysOf(hexOf(5))},
 		{native: "boolean[]", edges: []string{"{t,f,NULL}"}, gen: arraysOf(oneOf("t", "f"))},
 		{native: "mood[]", edges: []string{`{"sad",""}`}, gen: arraysOf(oneOf("sad", "ä 😀"))},

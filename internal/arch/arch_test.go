@@ -49,9 +49,9 @@ var tree = rules{
 		{"planner", append([]string{"lang", "connectors", "planner/plan"}, internals...)},
 		{"runtime/stream", append([]string{"connectors"}, internals...)},
 		{"runtime/checkpoint", append([]string{"connectors"}, of("change", "ranges")...)},
-		{"runtime/rows", append([]string{"planner/plan", "connectors"}, of("schema", "batch", "ranges", "rowexpr")...)},
+		{"runtime/rows", append([]string{"planner/plan", "connectors"}, of("schema", "batch", "change", "ranges", "rowexpr")...)},
 		{"runtime/verify", append([]string{"planner/plan", "connectors", "runtime", "runtime/checkpoint", "runtime/rows"}, internals...)},
-		{"runtime", append([]string{"planner/plan", "connectors", "runtime/checkpoint", "runtime/rows"}, internals...)}, // never lang
+		{"runtime", append([]string{"planner/plan", "connectors", "runtime/checkpoint", "runtime/rows", "runtime/stream"}, internals...)}, // never lang
 
 		// Programs wire things together.
 		{"cmd/...", []string{"..."}},

@@ -21,6 +21,7 @@ type Batch struct {
 
 	refs atomic.Int32
 	pool *Pool
+	over *Batch // whose images some of the sets are made of
 }
 
 // Change is one change of a batch.
@@ -79,6 +80,22 @@ func (m *Image) Add(present Mask) int32 {
 	}
 	m.mask = append(m.mask, int32(at))
 	return int32(row)
+}
+
+// Over is the rows of m in other columns: a value of column i is present where all
+// of the columns from[i] of m are; where that is nil, in none.
+func (m *Image) Over(columns []*batch.Column, from [][]int) Image {
+	out := Image{Columns: columns, mask: m.mask, masks: make([]Mask, len(m.masks))}
+	for i, old := range m.masks {
+		var present []int
+		for c, f := range from {
+			if f != nil && old.HasAll(f) {
+				present = append(present, c)
+			}
+		}
+		out.masks[i] = MaskOf(len(columns), present...)
+	}
+	return out
 }
 
 // Remove takes the last row away again: how a reader takes a change back of which
@@ -149,7 +166,17 @@ func (b *Batch) Release() {
 		panic("change: a batch was released twice")
 	case n == 0 && b.pool != nil:
 		b.pool.put(b)
+	case n == 0 && b.over != nil:
+		b.over.Release()
 	}
+}
+
+// Over returns a batch with one holder that is to be made of what b holds: it
+// takes over the caller's hold of b until its own last holder lets go.
+func Over(b *Batch) *Batch {
+	n := &Batch{Resume: b.Resume, Through: b.Through, over: b}
+	n.refs.Store(1)
+	return n
 }
 
 // SetOf returns the number of a table's set, made where there is none yet.

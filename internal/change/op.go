@@ -4,9 +4,11 @@ package change
 type Op uint8
 
 // Operations of a source's log. The last two come of filters alone: a row that
-// moves out of a filter, or into it, where nobody knows on which side it was.
+// moves out of a filter, or into it, where nobody knows on which side it was; and
+// so does LeftOut, a change that is kept for its place in the log alone.
 const (
-	Insert Op = iota + 1
+	LeftOut Op = iota
+	Insert
 	Update
 	Delete
 	Truncate
@@ -14,10 +16,10 @@ const (
 	DeleteThere // delete, if it is there
 )
 
-var opNames = [...]string{Insert: "insert", Update: "update", Delete: "delete", Truncate: "truncate", Upsert: "upsert", DeleteThere: "delete if there"}
+var opNames = [...]string{LeftOut: "nothing", Insert: "insert", Update: "update", Delete: "delete", Truncate: "truncate", Upsert: "upsert", DeleteThere: "delete if there"}
 
 func (o Op) String() string {
-	if int(o) < len(opNames) && o > 0 {
+	if int(o) < len(opNames) {
 		return opNames[o]
 	}
 	return "unknown"

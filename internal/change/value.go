@@ -51,3 +51,6 @@ func compare(a *batch.Column, i int, b *batch.Column, j int) int {
 
 // equal reports whether two values of one type are the same.
 func equal(a *batch.Column, i int, b *batch.Column, j int) bool { return compare(a, i, b, j) == 0 }
+
+// Equal reports whether row i of a and row j of b, of one type, are the same.
+func Equal(a *batch.Column, i int, b *batch.Column, j int) bool { return equal(a, i, b, j) }

@@ -41,6 +41,9 @@ const (
 	WithoutEffect      Code = "PEN0534"
 	CarryNotOffered    Code = "PEN0535"
 	ScriptsNotOffered  Code = "PEN0536"
+	NotLogged          Code = "PEN0537"
+	PartImage          Code = "PEN0538"
+	OneWay             Code = "PEN0539"
 
 	UnsupportedType   Code = "PEN0601"
 	LossyColumn       Code = "PEN0602"
@@ -167,6 +170,15 @@ var plannerCodes = []Doc{
 	{ScriptsNotOffered, "Target runs no statements",
 		"`before_load` and `after_load` are statements that the target runs, and this one runs none: it is files or topics. Take them out.",
 		`after_load = ["ANALYZE orders"]`, `after_load = []`},
+	{NotLogged, "Changes do not hold the key",
+		"An updated or deleted row is found at the target by the key that it had. The source's log has to hold it: in PostgreSQL by the table's REPLICA IDENTITY, in Oracle by supplemental logging. Take a key that is logged, or log more.",
+		`key = ["CODE"]`, "key = [\"ID\"]\n# or, at the source: ALTER TABLE t REPLICA IDENTITY FULL"},
+	{PartImage, "Filter or computed column needs whole images",
+		"A large value that an update leaves as it is may be missing in the log. A row that moves into a filter has to be written whole, and a computed column needs all that it is computed from. Have the source log whole old images, leave the column out, or do without the filter.",
+		`filter = "STATUS == 'open'"`, "# at the source: ALTER TABLE t REPLICA IDENTITY FULL\nfilter = \"STATUS == 'open'\""},
+	{OneWay, "Tables of a stream enter in different ways",
+		"All changes of a pipeline's stream enter its target in one way. Give tables that are to enter otherwise a pipeline of their own.",
+		"apply { changes = \"append\" }", "apply { changes = \"array\" }"},
 
 	{UnsupportedType, "Column of an unsupported type",
 		"The source's connector does not read this type. Leave the column out with `drop`.",

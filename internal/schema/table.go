@@ -1,6 +1,9 @@
 package schema
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Name is a table's name at an endpoint. Schema is empty where there are none.
 type Name struct {
@@ -31,6 +34,11 @@ type Column struct {
 	// collation, a storage. Nothing carries it. Only catalogs of sources have it.
 	Other   []string `json:"other,omitempty"`
 	Problem string   `json:"-"` // why Native has no Type
+	// Apart is set for a column whose value can lie apart from its row: a change that
+	// leaves it as it is may come without it.
+	Apart bool `json:"apart,omitempty"`
+	// Loose is set for a column whose collation takes different texts for equal.
+	Loose bool `json:"loose,omitempty"`
 }
 
 // Key is a primary or unique key.
@@ -73,8 +81,27 @@ type Table struct {
 	Other []string `json:"other,omitempty"`
 	// Storage is how the source can be sought, in the connector's own word:
 	// "heap", "iot", "rowid", "without rowid". Empty where it does not matter.
-	Storage string      `json:"storage,omitempty"`
-	Stats   *Statistics `json:"-"` // kept apart, so that a new row count changes no digest
+	Storage string `json:"storage,omitempty"`
+	// Log is what the source's log of changes holds of the table; nil: not known.
+	Log   *Log        `json:"log,omitempty"`
+	Stats *Statistics `json:"-"` // kept apart, so that a new row count changes no digest
+}
+
+// Log is what a log of changes holds of a table's rows beside their new images.
+type Log struct {
+	// Old are the columns of an update's or a delete's old image; empty: those
+	// changes can't be followed.
+	Old []string `json:"old"`
+}
+
+// Holds reports that old images have all of the columns.
+func (l *Log) Holds(columns []string) bool {
+	for _, c := range columns {
+		if !slices.Contains(l.Old, c) {
+			return false
+		}
+	}
+	return true
 }
 
 // Statistics are estimates. They never decide which rows are read.

@@ -43,8 +43,9 @@ type definitionColumn struct {
 	Lossy  bool        `json:"lossy,omitempty"`
 }
 
-// definitionRange leaves the count out when it is "auto": it follows the
-// workers then, and a load stores what it decided with its edges.
+// definitionRange leaves the count out when it is "auto", for it follows the
+// workers then, and in a stream, whose lanes have a digest of their own: a load
+// stores what it decided with its edges.
 type definitionRange struct {
 	By    []string             `json:"by,omitempty"`
 	Count int                  `json:"count,omitempty"`
@@ -59,7 +60,7 @@ func (p *Pipeline) Definition(t *Table) json.RawMessage {
 		Filter: t.Filter, Key: t.Key, OnNUL: t.OnNUL, OnInvalid: t.OnInvalid, Operations: t.Operations,
 		Range: definitionRange{By: t.Range.By, Split: t.Range.Split},
 	}
-	if !t.Range.Auto {
+	if !t.Range.Auto && p.Mode == "snapshot" {
 		d.Range.Count = t.Range.Count
 	}
 	for _, r := range t.Read {

@@ -25,7 +25,7 @@ func (p *Pipeline) Finder() *Finder {
 			f.stages[k] = s
 		}
 	}
-	if s := f.Stage(StageApply, ""); s != nil {
+	if s := f.Stage(StageApply, ""); s != nil && s.ID == ApplyLoad {
 		for i := range s.Loads {
 			f.loads[s.Loads[i].Table] = &s.Loads[i]
 		}

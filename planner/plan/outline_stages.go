@@ -33,7 +33,7 @@ func (o *StageOutline) Facts() []string {
 	}
 	switch {
 	case len(o.After) == 0:
-	case len(o.Stages) > 1:
+	case len(o.Stages) > 1 && !slices.Equal(o.Stages[0].After, o.Stages[1].After):
 		facts = append(facts, "each after its own in "+numbers(o.After))
 	case o.Kind == StageFinish && o.Stages[0].Table != "":
 		facts = append(facts, "once the rows of "+numbers(o.After)+" are committed")

@@ -87,6 +87,9 @@ func (b *outliner) table(p *Pipeline, g group) TableOutline {
 		add("chunks", chunks(x))
 	}
 	add("enters by", enters(b.finish[x.Source.String()], x))
+	if x.Route != nil {
+		add("lanes", lanes(p, x))
+	}
 	for _, o := range x.Objects {
 		if o.Keep != "" {
 			add("stays", o.String()+": "+o.Keep)
@@ -203,6 +206,32 @@ func chunks(t *Table) string {
 		s = n + " " + s
 	}
 	return s
+}
+
+// lanes says which lanes take a table's changes.
+func lanes(p *Pipeline, t *Table) string {
+	n, r := p.Lanes(), t.Route
+	switch {
+	case n == 1:
+		return "one for all tables"
+	case r.Alone != "":
+		s := "one"
+		var with []string
+		for i := range p.Tables {
+			if o := &p.Tables[i]; o.Source != t.Source && o.Route != nil && o.Route.Alone == r.Alone {
+				with = append(with, o.Source.String())
+			}
+		}
+		if with != nil {
+			s += ", shared with " + strings.Join(with, ", ")
+		}
+		return s + ": " + r.Why
+	case p.Order == "table":
+		return "one, in order by table"
+	case r.Ranges > 0:
+		return fmt.Sprintf("up to %d of %d, by the hash of the key modulo %d", min(r.Ranges, n), n, r.Ranges)
+	}
+	return fmt.Sprintf("%d, by the hash of the key", n)
 }
 
 // enters says how rows come in; finish is what runs after those of the table.

@@ -123,6 +123,7 @@ type Table struct {
 	Encoded    bool            `json:"encoded,omitempty"`     // rows are passed on as the source encodes them
 	Decoded    string          `json:"decoded,omitempty"`     // why not, between two ends of one connector
 	Commit     *Commit         `json:"commit,omitempty"`
+	Route      *Route          `json:"route,omitempty"`   // of a stream: which lanes take its changes
 	Options    json.RawMessage `json:"options,omitempty"` // the target connector's own block
 	OnNUL      string          `json:"on_nul"`
 	OnInvalid  string          `json:"on_invalid_text"`
@@ -189,6 +190,17 @@ type Apply struct {
 	Why     string `json:"why,omitempty"`
 }
 
+// Route is how a stream deals a table's changes to lanes.
+type Route struct {
+	// Ranges is what keys are dealt to by hash; 0 is as many as there are lanes.
+	Ranges int `json:"ranges,omitempty"`
+	// Alone is set where the table's changes go to one lane whatever their keys;
+	// tables with one word here share it.
+	Alone string `json:"alone,omitempty"`
+	Rank  int    `json:"rank,omitempty"` // in a lane: lower for a table that others refer to
+	Why   string `json:"why,omitempty"`
+}
+
 // Commit bounds a stream's transactions.
 type Commit struct {
 	Rows  int64  `json:"rows,omitempty"`
@@ -212,6 +224,16 @@ const (
 	StageExtract StageKind = "extract" // a table's ranges, or one log
 	StageApply   StageKind = "apply"   // the target's writers or lanes
 	StageFinish  StageKind = "finish"  // indexes, constraints, sequences; without a table: the spec's after_load
+)
+
+// Ids of the stages of a stream, and what comes before and after all tables.
+const (
+	BeforeLoad   = "before_load"
+	PrepareLog   = "prepare log" // what the source's log is read by
+	ApplyLoad    = "apply"
+	AfterLoad    = "after_load"
+	ExtractLog   = "extract log"
+	ApplyChanges = "apply changes"
 )
 
 // Stage is a box of the plan. A stage that feeds another (With) has ended when

@@ -25,6 +25,8 @@ type Transform struct {
 	values  bool     // reasons may hold values of the row
 	target  []string // names of the result's columns
 	from    []int    // for SealOver: a source column, or ^own
+	made    [][]int  // source columns that each column of the result is made of
+	tests   []int    // source columns that the filter looks at
 	pool    *batch.Pool
 	texts   textRules
 	key     []int    // source columns that name a row in a report
@@ -66,6 +68,7 @@ func New(t *plan.Table, parts int, values bool) (*Transform, error) {
 			return nil, fmt.Errorf("filter of %s: %s", t.Source, problems[0].Summary)
 		}
 		x.filter = e.Program(index)
+		x.tests = indexes(e.Columns(), index)
 	}
 	var own []schema.Type
 	for k, c := range t.Columns {
@@ -82,6 +85,7 @@ func New(t *plan.Table, parts int, values bool) (*Transform, error) {
 				return nil, fmt.Errorf("value of column %s of %s: %s", c.Name, t.Source, problems[0].Summary)
 			}
 			o.value, src = e.Program(index), e.Type()
+			x.made = append(x.made, indexes(e.Columns(), index))
 			for _, name := range e.Columns() {
 				feeds[name] = true
 			}
@@ -91,6 +95,7 @@ func New(t *plan.Table, parts int, values bool) (*Transform, error) {
 				return nil, fmt.Errorf("column %s of %s comes from %s, which the plan does not read", c.Name, t.Source, c.Source)
 			}
 			o.source, src = i, cols[i].Type
+			x.made = append(x.made, []int{i})
 			feeds[c.Source] = true
 		}
 		o.misfit = fmt.Sprintf("the %s value has no place in %s", src, c.Native)
@@ -133,6 +138,15 @@ func New(t *plan.Table, parts int, values bool) (*Transform, error) {
 		return nil, err
 	}
 	return x, nil
+}
+
+// indexes are the places of columns. They are never nil.
+func indexes(names []string, index func(string) int) []int {
+	out := make([]int, 0, len(names))
+	for _, n := range names {
+		out = append(out, index(n))
+	}
+	return out
 }
 
 func (x *Transform) setKey(t *plan.Table, at map[string]int, parts int) error {

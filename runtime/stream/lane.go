@@ -52,6 +52,8 @@ type lane struct {
 	at      connectors.Checkpoint // its row, as this process committed or moved it
 	seen    change.Position       // at or before: applied, whatever the row was moved to since
 	resume  change.Resume         // of the last change that is folded
+	bytes   int64                 // of what is folded, about
+	since   time.Time             // when its first change was
 	done    atomic.Pointer[connectors.Checkpoint]
 	routed  change.Position // the router's: last position sent
 }
@@ -155,11 +157,15 @@ func (l *lane) fold(ctx context.Context, it item) error {
 			}
 			return err
 		}
+		if l.net.Changes == 1 {
+			l.since = time.Now()
+		}
+		l.bytes += h.bytes / int64(len(h.batch.Changes))
 		l.resume = it.before
 		if n == len(it.rows)-1 {
 			l.resume = it.resume
 		}
-		if int64(l.net.Len()) >= l.s.o.Rows {
+		if l.full() {
 			if err := l.apply(ctx); err != nil {
 				return err
 			}
@@ -171,7 +177,16 @@ func (l *lane) fold(ctx context.Context, it item) error {
 			}
 		}
 	}
+	if e := l.s.o.Every; e > 0 && l.net.Changes > 0 && time.Since(l.since) >= e {
+		return l.apply(ctx)
+	}
 	return nil
+}
+
+// full reports that what is folded is enough for a commit.
+func (l *lane) full() bool {
+	o := l.s.o
+	return int64(l.net.Len()) >= o.Rows || o.Bytes > 0 && l.bytes >= o.Bytes
 }
 
 // apply commits what is folded.
@@ -240,6 +255,7 @@ func (l *lane) reached(to connectors.Checkpoint, done connectors.Applied) {
 // drop lets go of what is folded.
 func (l *lane) drop() {
 	l.net.Reset()
+	l.bytes = 0
 	for _, h := range l.held {
 		h.release()
 	}

@@ -151,8 +151,8 @@ func (r *router) route(ctx context.Context, b *change.Batch) (ended bool, err er
 		set := b.Sets[c.Set]
 		t := r.tables[set.Table]
 		switch {
-		case c.Position.Compare(t.after) <= 0:
-			// Its row was loaded with the change.
+		case c.Op == change.LeftOut, c.Position.Compare(t.after) <= 0:
+			// The target has no part in it, or its row was loaded with the change.
 		case c.Op == change.Truncate || len(set.Key) > 0 && b.MovesKey(i):
 			if err := send(); err != nil { // what lies before it goes first
 				return false, err

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"penstock/connectors"
 	"penstock/internal/change"
+	"penstock/internal/event"
 )
 
 // hold keeps a change for the next serial section.
@@ -84,6 +86,7 @@ func (r *router) serial(ctx context.Context, resume change.Resume, send func() e
 			return err
 		}
 	}
+	began := time.Now()
 	end := todo[len(todo)-1].Change()
 	s := connectors.Section{Changes: todo, Tables: r.s.o.Tables, To: connectors.Checkpoint{
 		Position: end.Position, Resume: resume, Commit: end.Commit, Changes: int64(len(todo)), Source: r.reader.Source(),
@@ -96,6 +99,9 @@ func (r *router) serial(ctx context.Context, resume change.Resume, send func() e
 	if err := r.s.o.Target.Serial(ctx, s); err != nil {
 		return fmt.Errorf("serial section at %s: %w", end.Position, err)
 	}
+	n := int64(len(todo))
+	r.s.o.Events.Emit(event.LaneCommitted{Pipeline: r.s.o.Pipeline, Lane: lanes[0].id, Changes: n, Net: n, Rows: n,
+		Position: end.Position.String(), Commit: time.UnixMicro(end.Commit).UTC(), Took: time.Since(began)})
 	for n, l := range lanes {
 		to := s.Lanes[n]
 		to.Position, to.Resume, to.Commit, to.Source = s.To.Position, s.To.Resume, s.To.Commit, s.To.Source

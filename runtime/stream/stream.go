@@ -34,6 +34,8 @@ type Options struct {
 	Route  Route
 
 	Rows   int64         // net changes at which a lane commits
+	Bytes  int64         // of changes, about, at which it commits; 0 = no bound
+	Every  time.Duration // after which it commits what it has; 0 = no bound
 	Linger time.Duration // how long a lane waits for more before it commits less
 	Memory int64         // bytes of batches that are read and not applied; at least one batch passes
 	Idle   time.Duration // how often lanes without changes are moved, and the source is told what it may discard

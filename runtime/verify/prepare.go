@@ -77,7 +77,7 @@ func (t *table) tellOfPoint(s *connectors.TableState, now change.Position) {
 	case t.p.sourceDef.Capabilities.Frozen:
 		t.report.Notes = append(t.report.Notes, fmt.Sprintf("the source is not the one that was loaded: it was at %s, and is at %s", s.Point, now))
 	case now == nil || s.Point == nil:
-		t.report.Notes = append(t.report.Notes, fmt.Sprintf("the source was read as it is now, later than the load (state of %s): what has changed since counts as a difference", s.UpdatedAt))
+		t.report.Notes = append(t.report.Notes, fmt.Sprintf("the source was read as it is now, later than the load, which was finished at %s: what has changed since its rows were read counts as a difference", s.UpdatedAt))
 	case now.Compare(s.Point) != 0:
 		t.report.Notes = append(t.report.Notes, fmt.Sprintf("the source was read at a later point (%s) than the load (%s): what has changed in between counts as a difference", now, s.Point))
 	}
