@@ -48,6 +48,8 @@ func (t *table) looksAtRows(passes func(source, target string) bool) string {
 			return "column " + c.Name + " is computed"
 		case c.Decision != string(schema.FitExact):
 			return "values of column " + c.Name + " are " + c.Decision
+		case native == c.Native && !passes(native, c.Native):
+			return fmt.Sprintf("column %s is %s, which goes as text", c.Name, native)
 		case !passes(native, c.Native):
 			return fmt.Sprintf("column %s is %s and %s", c.Name, native, c.Native)
 		}
