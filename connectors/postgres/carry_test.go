@@ -93,13 +93,13 @@ func content(t testing.TB, d *postgrestest.Database, table string) string {
 	return d.Ask(t, "SELECT coalesce(string_agg(t::text, E'\\n' ORDER BY t::text), '') FROM "+table+" AS t")
 }
 
-// typesOf are the columns of a table with their types.
+// columnsOf are the columns of a table with their types.
 func columnsOf(t testing.TB, d *postgrestest.Database, table string) string {
 	t.Helper()
 	return d.Ask(t, "SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' ORDER BY attnum) FROM pg_attribute WHERE attrelid = '"+table+"'::regclass AND attnum > 0 AND NOT attisdropped")
 }
 
-// fill makes a table a type, with the values that an edge has.
+// fillTypes makes a table a type, with the values that an edge has.
 func fillTypes(t testing.TB, d *postgrestest.Database) {
 	t.Helper()
 	var sql strings.Builder

@@ -11,7 +11,7 @@ import (
 )
 
 // objects reads indexes and constraints, and shows what the journal holds as if
-// it were there: what a load has dropped for a while is no change of the tablo.
+// it were there: what a load has dropped for a while is no change of the table.
 func (r *reading) objects(ctx context.Context, c *pgconn.PgConn, which string) error {
 	by, err := readObjects(ctx, c, r.own, which)
 	if err != nil {

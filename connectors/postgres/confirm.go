@@ -13,7 +13,8 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// status is the message that tells the server how far its reader is.
+// statusBytes is the length of the message that tells the server how far its
+// reader is: type and length, then what tell writes.
 const statusBytes = 5 + 34
 
 // writeTime is how long the server may take to take what is written to it: it

@@ -195,7 +195,7 @@ func (f *following) describe(table uint32, added []schema.Column) error {
 	})
 }
 
-// ask runs f on a session of its own.
+// ask runs each on a session of its own.
 func (f *following) ask(each func(context.Context, *pgconn.PgConn) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), askTime)
 	defer cancel()

@@ -39,8 +39,8 @@ type logField struct {
 }
 
 // newLogTable is for a table of which every column is among m's. columns gives
-// the table's column for each of m's, or -1; special is
-// as connectors.ChangeTable has it.
+// the table's column for each of m's, or -1; special is as connectors.ChangeTable
+// has it.
 func newLogTable(m relationMessage, t *schema.Table, special []bool, columns []int) *logTable {
 	r := &logTable{id: m.id, table: t, known: map[string]change.Mask{}, was: make([]byte, len(m.columns)), old: make([][]byte, len(m.columns))}
 	for i, c := range m.columns {
