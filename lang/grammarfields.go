@@ -40,7 +40,7 @@ func pipelineBlock() *Block {
 			{Name: "memory", Form: FormSize, Default: "`\"96MiB\"`", Doc: "Shared by 2 x workers + 2 chunks; a chunk has at most 100,000 rows."},
 			{Name: "order", Form: FormWord, Words: []string{"key", "table", "commit"}, Default: "`key`", Doc: "What keeps its order in a stream."},
 			{Name: "collisions", Form: FormWord, Words: []string{"error", "repair"}, Default: "`error`", Doc: "A stream meets a row that should not be there, or misses one."},
-			{Name: "schema_changes", Form: FormWord, Words: []string{"stop", "add_nullable"}, Default: "`stop`", Doc: "The source's table changes while a stream runs."},
+			{Name: "schema_changes", Form: FormWord, Words: []string{"stop", "add_nullable"}, Default: "`stop`", Doc: "The source's table changes while a stream runs. A run stops in either case so far."},
 			{Name: "start", Form: FormText, Default: "`now`", Doc: "Where a `cdc` stream begins: `now` or a position."},
 			{Name: "before_load", Form: FormTexts, Default: "none", Doc: "SQL that is run at the target before the load, and shown in the plan."},
 			{Name: "after_load", Form: FormTexts, Default: "none", Doc: "SQL that is run at the target after the load, and shown in the plan."},

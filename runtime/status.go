@@ -37,14 +37,14 @@ type TableStatus struct {
 
 // StreamStatus is how far a stream is.
 type StreamStatus struct {
-	Position string       `json:"position"`            // of the lane furthest behind, as the source's people write it
-	Changes  int64        `json:"changes"`             // applied, by all runs
-	Applied  time.Time    `json:"committed_at_source"` // of the last change applied
-	End      string       `json:"end,omitempty"`       // of the source's log
-	Behind   int64        `json:"behind_bytes"`        // of log between the two
-	Kept     int64        `json:"kept_bytes"`          // of log that the source keeps for the stream
-	Reader   string       `json:"reader,omitempty"`    // who reads it
-	Trouble  string       `json:"trouble,omitempty"`   // why it can't be read, or soon can't be
+	Position string       `json:"position"`                     // of the lane furthest behind, as the source's people write it
+	Changes  int64        `json:"changes"`                      // applied, by all runs
+	Applied  time.Time    `json:"committed_at_source,omitzero"` // of the last change applied
+	End      string       `json:"end,omitempty"`                // of the source's log
+	Behind   int64        `json:"behind_bytes"`                 // of log between the two
+	Kept     int64        `json:"kept_bytes"`                   // of log that the source keeps for the stream
+	Reader   string       `json:"reader,omitempty"`             // who reads it
+	Trouble  string       `json:"trouble,omitempty"`            // why it can't be read, or soon can't be
 	Lanes    []LaneResult `json:"lanes"`
 }
 

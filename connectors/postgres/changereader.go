@@ -231,14 +231,17 @@ func serverFailure(body []byte) error {
 	case "55000", "58P01": // the slot is of no use any more; a segment of the log is gone
 		known.Class, known.Hint = connectors.LostPosition, lostHint
 	case "42704":
-		known.Class, known.Hint = connectors.LostPosition, "The slot or the publication was dropped, or the publication was made after the place that is read: drop the pipeline, and load its tables again."
+		known.Class, known.Hint = connectors.LostPosition, "The slot or the publication was dropped, or the publication was made after the place that is read. Begin anew: "+anew+"."
 	case "55006":
 		known.Class, known.Hint = connectors.Transient, "Another session reads the slot."
 	}
 	return err
 }
 
-const lostHint = "Drop the pipeline (penstock drop), and load its tables again; max_slot_wal_keep_size says how much log the source keeps for a reader that is away."
+// anew is how a pipeline that lost its place begins again.
+const anew = "drop its slot at the source, delete its rows of penstock_checkpoint at the target, and load its tables again with --reload"
+
+const lostHint = "Begin anew: " + anew + "; max_slot_wal_keep_size says how much log the source keeps for a reader that is away."
 
 // whole reports that a whole message was read from the socket already.
 func (r *changeReader) whole() bool {

@@ -264,7 +264,7 @@ func (s *source) open(ctx context.Context, c *pgconn.PgConn, st connectors.Chang
 		closeNow(session)
 		return nil, &connectors.Error{Class: connectors.LostPosition, Position: at.Position,
 			Err:  fmt.Errorf("the checkpoint is of %s, and the server is %s (system, timeline, database)", at.Source, sys.id),
-			Hint: "It was restored, promoted or replaced, and may lack commits that were applied. Drop the pipeline, and load its tables again."}
+			Hint: "It was restored, promoted or replaced, and may lack commits that were applied. Begin anew: " + anew + "."}
 	}
 	r, err := startReplication(ctx, session, sys, name, s.config.publicationOf(st.Pipeline), from, f.binary)
 	if err != nil {

@@ -135,9 +135,9 @@ func (f *following) changed(t *followedTable, what string) error {
 
 // refused is the error of a table that is not as it was planned.
 func (f *following) refused(e *connectors.TableChanged) error {
-	hint := "Plan again with the table as it is now, drop the pipeline and load its tables again."
+	hint := "Plan again with the table as it is now, and begin anew: " + anew + "."
 	if e.Addable() {
-		hint = `schema_changes = "add_nullable" adds such columns by itself; or add them at the target, write the change into the spec, and run again.`
+		hint = "Add such columns at the target, record the source's catalog again where the spec names one, and run again."
 	}
 	return &connectors.Error{Op: "read the log", Class: connectors.Schema, Err: e, Hint: hint}
 }
