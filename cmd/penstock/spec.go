@@ -148,3 +148,21 @@ func (a *app) secrets(dir string, spec *lang.Spec) secret.Resolver {
 		},
 	}
 }
+
+// pipelines reads a spec for a command that asks its databases what earlier runs
+// left, and writes what is found in it. An error has been told already.
+func (a *app) pipelines(ctx context.Context, command, path string, only []string) (*compiled, *plan.Plan, error) {
+	c, err := a.load(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, found := planner.Pipelines(ctx, c.spec, a.registry, planner.Options{Only: only})
+	c.diag = append(c.diag, found.Apart(c.diag)...).Sorted()
+	if p == nil || c.diag.HasErrors() {
+		if err := a.report(command, path, "", c); err != nil {
+			return nil, nil, err
+		}
+		return nil, nil, exitError(runtime.ExitSpec)
+	}
+	return c, p, diag.WriteWithin(a.stderr, c.diag, c.spec.Files, a.color, a.columns())
+}

@@ -7,9 +7,7 @@ import (
 	"log/slog"
 	"time"
 
-	"penstock/internal/diag"
 	"penstock/internal/units"
-	"penstock/planner"
 	"penstock/runtime"
 
 	"github.com/spf13/cobra"
@@ -42,19 +40,8 @@ applied yet from the sources. It changes nothing, and can be asked beside a run.
 }
 
 func (a *app) status(ctx context.Context, path string, only []string, watch time.Duration) error {
-	c, err := a.load(path)
+	c, p, err := a.pipelines(ctx, "status", path, only)
 	if err != nil {
-		return err
-	}
-	p, found := planner.Pipelines(ctx, c.spec, a.registry, planner.Options{Only: only})
-	c.diag = append(c.diag, found.Apart(c.diag)...).Sorted()
-	if p == nil || c.diag.HasErrors() {
-		if err := a.report("status", path, "", c); err != nil {
-			return err
-		}
-		return exitError(runtime.ExitSpec)
-	}
-	if err := diag.WriteWithin(a.stderr, c.diag, c.spec.Files, a.color, a.columns()); err != nil {
 		return err
 	}
 	o := runtime.Options{Registry: a.registry, Dir: c.spec.Dir, Secrets: a.secrets(c.spec.Dir, c.spec), Log: slog.New(slog.DiscardHandler)}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 
-	"penstock/internal/diag"
-	"penstock/planner"
 	"penstock/runtime"
 
 	"github.com/spf13/cobra"
@@ -39,19 +37,8 @@ Where nothing is to be put back it says so and exits with 0.`,
 }
 
 func (a *app) undo(ctx context.Context, path string, only []string) error {
-	c, err := a.load(path)
+	c, p, err := a.pipelines(ctx, "undo", path, only)
 	if err != nil {
-		return err
-	}
-	p, found := planner.Pipelines(ctx, c.spec, a.registry, planner.Options{Only: only})
-	c.diag = append(c.diag, found.Apart(c.diag)...).Sorted()
-	if p == nil || c.diag.HasErrors() {
-		if err := a.report("undo", path, "", c); err != nil {
-			return err
-		}
-		return exitError(runtime.ExitSpec)
-	}
-	if err := diag.WriteWithin(a.stderr, c.diag, c.spec.Files, a.color, a.columns()); err != nil {
 		return err
 	}
 	done := runtime.Undo(ctx, p, runtime.Options{Registry: a.registry, Only: only, Dir: c.spec.Dir,

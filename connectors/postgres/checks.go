@@ -34,18 +34,18 @@ var targetChecks = []connectors.Check[connectors.Target]{
 }
 
 var sourceChecks = []connectors.Check[connectors.Source]{
-	onSource("version", "15 or later", false, func(ctx context.Context, c *pgconn.PgConn, s *source, u connectors.Use) ([]connectors.Finding, error) {
-		found, err := version(ctx, c, false)
-		if err != nil || !u.Stream {
-			return found, err
-		}
-		more, err := s.config.followable(ctx, c, u)
-		return append(found, more...), err
+	onSource("version", "15 or later", false, func(ctx context.Context, c *pgconn.PgConn, _ *source, _ connectors.Use) ([]connectors.Finding, error) {
+		return version(ctx, c, false)
 	}),
 	onSource("privileges", "what plan --grants lists", false, func(ctx context.Context, c *pgconn.PgConn, s *source, u connectors.Use) ([]connectors.Finding, error) {
 		return missing(ctx, c, s.config.User, sourceNeeds(&s.config, u))
 	}),
-	onSource("log", "what a stream takes: wal_level, a slot, a sender, replica identities, the publication", false, followable),
+	onSource("log", "what a stream takes: wal_level, a slot, a sender, replica identities, the publication", false, func(ctx context.Context, c *pgconn.PgConn, s *source, u connectors.Use) ([]connectors.Finding, error) {
+		if !u.Stream {
+			return nil, nil
+		}
+		return s.config.followable(ctx, c, u)
+	}),
 	onSource("row security", "whether a policy hides rows from the user", false, hiddenRows),
 	onSource("connections", "room for those of the plan", true, func(ctx context.Context, c *pgconn.PgConn, _ *source, u connectors.Use) ([]connectors.Finding, error) {
 		return room(ctx, c, u)

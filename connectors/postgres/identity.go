@@ -121,10 +121,12 @@ func (c *SourceConfig) logFindings(ctx context.Context, conn *pgconn.PgConn, pip
 			out = append(out, connectors.Finding{Class: connectors.Schema, What: "The server is a standby. Follow the primary."})
 		}
 		if number(r[2]) <= 0 && !isTrue(r[6]) {
-			out = append(out, connectors.Finding{Class: connectors.Schema, What: "All max_replication_slots = " + string(r[4]) + " are taken: see pg_replication_slots for those that nobody reads."})
+			out = append(out, connectors.Finding{Class: connectors.Schema, What: "All max_replication_slots = " + string(r[4]) + " are taken, and a stream takes one. Drop one that nobody reads (pg_replication_slots), or raise the setting, which takes effect when the server is started again.",
+				Mend: []string{fmt.Sprintf("ALTER SYSTEM SET max_replication_slots = %d", number(r[4])+1)}})
 		}
 		if number(r[3]) <= 0 && !isTrue(r[6]) {
-			out = append(out, connectors.Finding{Class: connectors.Transient, What: "All max_wal_senders = " + string(r[5]) + " are taken."})
+			out = append(out, connectors.Finding{Class: connectors.Transient, What: "All max_wal_senders = " + string(r[5]) + " are taken. A setting that is raised takes effect when the server is started again.",
+				Mend: []string{fmt.Sprintf("ALTER SYSTEM SET max_wal_senders = %d", number(r[5])+1)}})
 		}
 		return nil
 	}, c.slotOf(pipeline))
