@@ -438,7 +438,7 @@ func TestASourceThatCantBeFollowedIsRefused(t *testing.T) {
 			if connectors.ClassOf(err) != connectors.Schema || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("%v, want a refusal that says %q", err, tc.want)
 			}
-			if found := s.check(t, "version"); !strings.Contains(fmt.Sprint(found), tc.want) {
+			if found := s.check(t, "log"); !strings.Contains(fmt.Sprint(found), tc.want) {
 				t.Errorf("the live check finds %v, want %q", found, tc.want)
 			}
 			if n := d.Ask(t, "SELECT count(*) FROM pg_replication_slots WHERE database = current_database()"); n != "0" {
